@@ -45,6 +45,7 @@ class BlobStore {
   // Makes the folder (0700) if it is missing and removes temporaries of dead writers.
   static absl::StatusOr<std::unique_ptr<BlobStore>> Open(const std::string& folder);
 
+  // Also renews the blob's age for Collect.
   bool Contains(const Digest& digest) const;
   absl::StatusOr<std::unique_ptr<Writer>> Write(const Digest& expected, uint64_t size);
   absl::StatusOr<Digest> Put(std::string_view data);

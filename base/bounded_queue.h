@@ -2,8 +2,8 @@
 #ifndef PYPTOX_BASE_BOUNDED_QUEUE_H_
 #define PYPTOX_BASE_BOUNDED_QUEUE_H_
 
-#include <condition_variable>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <mutex>

@@ -1,7 +1,8 @@
 // The one byte form of a JSON value, for hashing, and the one safe way to read JSON.
 //
-// Canonical: UTF-8, object keys sorted by bytes, no blanks, numbers that are integers as decimal integers, other
-// numbers as the shortest decimal that reads back, strings escaped minimally (\" \\ \b \f \n \r \t and \u00XX below 0x20).
+// Canonical: UTF-8, object keys sorted by bytes, no blanks, numbers that are integers below 2^63 as decimal integers,
+// other numbers as the shortest decimal that reads back, strings escaped minimally (\" \\ \b \f \n \r \t and \u00xx
+// below 0x20).
 #ifndef PYPTOX_BASE_CANONICAL_JSON_H_
 #define PYPTOX_BASE_CANONICAL_JSON_H_
 
@@ -17,10 +18,11 @@ namespace pyptox {
 inline constexpr int kMaxJsonDepth = 64;
 
 // Parses one JSON text. INVALID_ARGUMENT with line and column for bad syntax, trailing text, invalid UTF-8, a
-// duplicate key, or nesting past kMaxJsonDepth (checked while reading, before any recursion). `name` is the file.
+// duplicate key, an integer past 64 bits, or nesting past kMaxJsonDepth (checked before anything is built). `name` is
+// the file.
 absl::StatusOr<nlohmann::json> ParseJson(std::string_view text, std::string_view name);
 
-// Errors: INVALID_ARGUMENT for a string that is not UTF-8, or NaN and infinity.
+// Errors: INVALID_ARGUMENT for a string that is not UTF-8, NaN, infinity, or nesting past kMaxJsonDepth.
 absl::StatusOr<std::string> CanonicalJson(const nlohmann::json& value);
 
 }  // namespace pyptox

@@ -11,11 +11,11 @@
 
 namespace pyptox {
 
-// Status of an errno: NOT_FOUND for ENOENT, PERMISSION_DENIED for EACCES and EPERM, RESOURCE_EXHAUSTED for ENOSPC and
-// EDQUOT, ALREADY_EXISTS for EEXIST, else INTERNAL; text is `WHAT: strerror`.
+// Status of an errno: NOT_FOUND for ENOENT, PERMISSION_DENIED for EACCES and EPERM, RESOURCE_EXHAUSTED for ENOSPC,
+// EDQUOT and EFBIG, ALREADY_EXISTS for EEXIST, else INTERNAL; text is `WHAT: strerror`.
 absl::Status ErrnoStatus(int error, std::string_view what);
 
-// Reads a regular file of at most `max_bytes`; OUT_OF_RANGE above that.
+// Reads a regular file of at most `max_bytes`; OUT_OF_RANGE above that, FAILED_PRECONDITION for a fifo, folder, device.
 absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t max_bytes);
 
 // Writes to a temporary name beside `path`, fsyncs, renames, fsyncs the folder. On error nothing is left and an

@@ -1,8 +1,9 @@
 // Reads a protobuf message out of a YAML (or JSON) file that a person wrote, strictly and through the descriptor.
 //
 // A scalar takes the type of its field, so `version: 9.0` in a string field stays "9.0" and `no` stays "no". An enum
-// value is its name without the enum's prefix, in lower case: DTYPE_F32 is `f32`. Fields marked (pyptox.v1.required) must be
-// there. Anchors and aliases are refused; depth is capped at 64. All faults of a file are reported, not the first one.
+// value is its name without the enum's prefix, in lower case: DTYPE_F32 is `f32`. Fields marked (pyptox.v1.required)
+// must be there. Anchors and aliases are refused; depth is capped at 64. All faults of a file are reported, not the
+// first one.
 #ifndef PYPTOX_BASE_TEXT_MESSAGE_H_
 #define PYPTOX_BASE_TEXT_MESSAGE_H_
 
