@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(absl REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(fmt REQUIRED)
 # The arm64 and amd64 -dev packages share /usr/include; only the libraries differ.
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 
