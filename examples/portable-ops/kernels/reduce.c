@@ -77,12 +77,8 @@ static int32_t run(const pyptox_launch* launch, const reduction* r) {
   return PYPTOX_DONE;
 }
 
-PORTABLE_OPS_KERNEL po_sum(const pyptox_launch* launch) {
-  return run(launch, &(reduction){.operation = row_add});
-}
-PORTABLE_OPS_KERNEL po_max(const pyptox_launch* launch) {
-  return run(launch, &(reduction){.operation = row_max});
-}
+PORTABLE_OPS_KERNEL po_sum(const pyptox_launch* launch) { return run(launch, &(reduction){.operation = row_add}); }
+PORTABLE_OPS_KERNEL po_max(const pyptox_launch* launch) { return run(launch, &(reduction){.operation = row_max}); }
 PORTABLE_OPS_KERNEL po_mean(const pyptox_launch* launch) {
   return run(launch, &(reduction){.operation = row_add, .mean = true});
 }

@@ -74,7 +74,8 @@ void row_load(float* row, const pyptox_buffer* buffer, uint64_t offset, uint64_t
   char pack[kPack * 8];
   for (size_t done = 0; done < n; done += kPack) {
     const size_t part = n - done < kPack ? n - done : kPack;
-    for (size_t i = 0; i < part; i++) element_copy(pack + i * size, element_at(buffer, offset + (done + i) * step), size);
+    for (size_t i = 0; i < part; i++)
+      element_copy(pack + i * size, element_at(buffer, offset + (done + i) * step), size);
     load_dense(row + done, buffer->dtype, pack, part);
   }
 }
@@ -89,23 +90,24 @@ void row_store(const float* row, const pyptox_buffer* buffer, uint64_t offset, u
   for (size_t done = 0; done < n; done += kPack) {
     const size_t part = n - done < kPack ? n - done : kPack;
     store_dense(row + done, buffer->dtype, pack, part);
-    for (size_t i = 0; i < part; i++) element_copy(element_at(buffer, offset + (done + i) * step), pack + i * size, size);
+    for (size_t i = 0; i < part; i++)
+      element_copy(element_at(buffer, offset + (done + i) * step), pack + i * size, size);
   }
 }
 
-#define ROW_BINARY(name, operation)                                         \
-  void name(float* out, const float* a, const float* b, size_t n) {         \
-    for (size_t i = 0; i < n; i += v_lanes()) {                             \
-      const vm m = v_first(i, n);                                           \
-      v_store(m, out + i, operation(v_load(m, a + i), v_load(m, b + i)));   \
-    }                                                                       \
+#define ROW_BINARY(name, operation)                                       \
+  void name(float* out, const float* a, const float* b, size_t n) {       \
+    for (size_t i = 0; i < n; i += v_lanes()) {                           \
+      const vm m = v_first(i, n);                                         \
+      v_store(m, out + i, operation(v_load(m, a + i), v_load(m, b + i))); \
+    }                                                                     \
   }
-#define ROW_UNARY(name, operation)                       \
-  void name(float* out, const float* a, size_t n) {      \
-    for (size_t i = 0; i < n; i += v_lanes()) {          \
-      const vm m = v_first(i, n);                        \
-      v_store(m, out + i, operation(v_load(m, a + i)));  \
-    }                                                    \
+#define ROW_UNARY(name, operation)                      \
+  void name(float* out, const float* a, size_t n) {     \
+    for (size_t i = 0; i < n; i += v_lanes()) {         \
+      const vm m = v_first(i, n);                       \
+      v_store(m, out + i, operation(v_load(m, a + i))); \
+    }                                                   \
   }
 
 ROW_BINARY(row_add, v_add)

@@ -57,9 +57,7 @@ V_INLINE vi v_shr(vi a, int bits) { return svlsr_n_u32_x(v_all(), a, (uint32_t)b
 V_INLINE vm v_lt(vf a, vf b) { return svcmplt_f32(v_all(), a, b); }
 V_INLINE vm v_le(vf a, vf b) { return svcmple_f32(v_all(), a, b); }
 V_INLINE vm v_eq(vf a, vf b) { return svcmpeq_f32(v_all(), a, b); }
-V_INLINE vm v_ilt(vi a, vi b) {
-  return svcmplt_s32(v_all(), svreinterpret_s32_u32(a), svreinterpret_s32_u32(b));
-}
+V_INLINE vm v_ilt(vi a, vi b) { return svcmplt_s32(v_all(), svreinterpret_s32_u32(a), svreinterpret_s32_u32(b)); }
 V_INLINE vm v_ieq(vi a, vi b) { return svcmpeq_u32(v_all(), a, b); }
 V_INLINE vf v_select(vm m, vf a, vf b) { return svsel_f32(m, a, b); }
 V_INLINE vi v_iselect(vm m, vi a, vi b) { return svsel_u32(m, a, b); }
@@ -67,8 +65,6 @@ V_INLINE vi v_iselect(vm m, vi a, vi b) { return svsel_u32(m, a, b); }
 V_INLINE vf v_from_i32(vi x) { return svcvt_f32_s32_x(v_all(), svreinterpret_s32_u32(x)); }
 V_INLINE vi v_to_i32(vf x) { return svreinterpret_u32_s32(svcvt_s32_f32_x(v_all(), x)); }
 V_INLINE vf v_from_f16(vi h) { return svcvt_f32_f16_x(v_all(), svreinterpret_f16_u32(h)); }
-V_INLINE vi v_to_f16(vf x) {
-  return v_and(svreinterpret_u32_f16(svcvt_f16_f32_x(v_all(), x)), v_isplat(0xffff));
-}
+V_INLINE vi v_to_f16(vf x) { return v_and(svreinterpret_u32_f16(svcvt_f16_f32_x(v_all(), x)), v_isplat(0xffff)); }
 
 #endif /* PORTABLE_OPS_ISA_SVE_VECTOR_H_ */
