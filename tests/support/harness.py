@@ -90,11 +90,12 @@ class House:
             assert self.controller.poll() is None, (self.folder / "controller.log").read_text()
             time.sleep(0.01)
 
-    def start_agent(self, name="dev", resources=("dev=cpu", "qemu=qemu")):
+    def start_agent(self, name="dev", resources=("dev=cpu", "qemu=qemu"), extra=()):
         argv = [BIN / "pyptox-agent", "--name", name, "--controller", self.address, "--work-root",
                 self.folder / f"agent-{name}", "--exit-with-parent"]
         for resource in resources:
             argv += ["--resource", resource]
+        argv += extra
         self.agents[name] = self._spawn(argv, f"agent-{name}.log")
 
     def kill_controller(self):
