@@ -211,6 +211,8 @@ absl::Status BlobStore::Read(const Digest& digest, uint64_t offset,
     }
     return absl::DataLossError(absl::StrCat("blob ", digest.Hex(), " went bad on disk"));
   }
+  if (offset > position + held.size())
+    return absl::OutOfRangeError(absl::StrCat("offset ", offset, " of blob ", digest.Hex()));
   return hand_over();
 }
 

@@ -52,7 +52,8 @@ class BlobStore {
   // Copies a regular file in. FAILED_PRECONDITION when it changes while it is read.
   absl::StatusOr<Digest> PutFile(const std::string& path, uint64_t* size);
   // Calls `chunk` with pieces of at most 1 MiB from `offset` on; the last piece is handed over only after the whole
-  // blob's digest was verified. NOT_FOUND, DATA_LOSS, or the first error that `chunk` returns.
+  // blob's digest was verified. NOT_FOUND, DATA_LOSS, OUT_OF_RANGE for an offset past the end,
+  // or the first error that `chunk` returns.
   absl::Status Read(const Digest& digest, uint64_t offset, const std::function<absl::Status(std::string_view)>& chunk);
   // Copies a verified blob to a new file with `mode`.
   absl::Status CopyTo(const Digest& digest, int folder_fd, const std::string& relative_path, int mode);

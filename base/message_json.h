@@ -18,7 +18,8 @@ absl::StatusOr<nlohmann::json> MessageToJson(const google::protobuf::Message& me
 // Canonical JSON of the message (base/canonical_json.h): the stable bytes that digests are taken of.
 absl::StatusOr<std::string> MessageToCanonicalJson(const google::protobuf::Message& message);
 
-// Strict: an unknown field or a wrong type is INVALID_ARGUMENT. `name` stands in the error.
+// Reads exactly the form above into an empty message. Strict: an unknown field, a wrong type, null, or a value out of
+// range is INVALID_ARGUMENT with `name` and the field's path. (64-bit integers may be numbers too.)
 absl::Status JsonToMessage(std::string_view text, std::string_view name, google::protobuf::Message* message);
 
 }  // namespace pyptox
