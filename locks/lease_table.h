@@ -9,8 +9,8 @@
 // - Every grant of a key has a new fencing token, one higher than the key's last one, over restarts too.
 // - A holder that does not renew within the TTL loses everything at the next Expire.
 //
-// Pure and not thread safe: no clock, no I/O. Every call that frees something returns the grants which that made
-// possible; the caller persists them before it tells anybody.
+// Pure, copyable and not thread safe: no clock, no I/O. Every call that frees something returns the grants which that
+// made possible; the caller persists them before it tells anybody.
 #ifndef PYPTOX_LOCKS_LEASE_TABLE_H_
 #define PYPTOX_LOCKS_LEASE_TABLE_H_
 
@@ -159,8 +159,8 @@ class LeaseTable {
   std::vector<Rank> Grantable() const;
   void Drop(std::map<uint64_t, Held>::iterator holder);
 
-  const Duration ttl_;
-  const Duration age_step_;
+  Duration ttl_;
+  Duration age_step_;
   uint64_t next_sequence_ = 0;
   std::map<std::string, Key> keys_;
   std::map<uint64_t, Held> held_;
