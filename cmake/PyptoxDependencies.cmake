@@ -2,7 +2,6 @@
 find_package(Threads REQUIRED)
 find_package(absl REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(fmt REQUIRED)
 # The arm64 and amd64 -dev packages share /usr/include; only the libraries differ.
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 
@@ -17,4 +16,13 @@ if(PYPTOX_COMPONENTS STREQUAL "all")
   if(PYPTOX_BUILD_TESTS)
     find_package(GTest REQUIRED)
   endif()
+endif()
+
+# Header-only use of fmt. The cross build takes the headers alone: fmt's package file lies in the other architecture's folder.
+if(NOT TARGET fmt::fmt-header-only)
+  find_package(fmt QUIET)
+endif()
+if(NOT TARGET fmt::fmt-header-only)
+  add_library(fmt::fmt-header-only INTERFACE IMPORTED)
+  set_target_properties(fmt::fmt-header-only PROPERTIES INTERFACE_COMPILE_DEFINITIONS FMT_HEADER_ONLY=1)
 endif()
