@@ -1,0 +1,18 @@
+// The system-call filter of a traced process. It hides nothing from the program but three ways around the tracer.
+#ifndef PYPTOX_AGENT_EXEC_SECCOMP_FILTER_H_
+#define PYPTOX_AGENT_EXEC_SECCOMP_FILTER_H_
+
+#include <linux/filter.h>
+
+#include <vector>
+
+namespace pyptox::agent {
+
+// Stops (SECCOMP_RET_TRACE) at calls that open a file. Refuses CLONE_UNTRACED with EPERM, and clone3 (its flags can't
+// be seen by a filter; libc falls back to clone), io_uring (it opens files without a system call) and the x32 calls
+// with ENOSYS. All else is allowed, calls of a 32-bit program too: their opens are not seen.
+std::vector<sock_filter> TraceFilter();
+
+}  // namespace pyptox::agent
+
+#endif  // PYPTOX_AGENT_EXEC_SECCOMP_FILTER_H_
