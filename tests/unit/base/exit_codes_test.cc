@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <regex>
-#include <string>
+#include <cstdio>
+#include <string_view>
 
 #include "base/version.h"
 
@@ -23,7 +23,9 @@ TEST(ExitCodes, HaveTheNumbersOfTheDesign) {
 }
 
 TEST(Version, IsThreeNumbers) {
-  EXPECT_TRUE(std::regex_match(std::string(kVersion), std::regex("[0-9]+\\.[0-9]+\\.[0-9]+"))) << kVersion;
+  int numbers[3] = {-1, -1, -1}, end = 0;
+  EXPECT_EQ(std::sscanf(kVersion, "%d.%d.%d%n", &numbers[0], &numbers[1], &numbers[2], &end), 3) << kVersion;
+  EXPECT_EQ(std::string_view(kVersion).size(), static_cast<size_t>(end)) << kVersion;
 }
 
 }  // namespace
