@@ -106,8 +106,15 @@ absl::StatusOr<std::unique_ptr<BlobStore::Writer>> BlobStore::Write(const Digest
   return writer;
 }
 
-BlobStore::Writer::~Writer() {
+BlobStore::Writer::~Writer() { Abandon(); }
+
+void BlobStore::Writer::Abandon() {
   if (fd_.valid()) unlink(temporary_.c_str());
+  fd_.Reset();
+}
+
+absl::Status BlobStore::Writer::Ended() const {
+  return absl::FailedPreconditionError(absl::StrCat("the writer of blob ", expected_.Hex(), " has ended"));
 }
 
 absl::Status BlobStore::Writer::Append(std::string_view chunk) {
@@ -115,13 +122,19 @@ absl::Status BlobStore::Writer::Append(std::string_view chunk) {
     return absl::DataLossError(
         absl::StrCat("blob ", expected_.Hex(), " has more than the announced ", expected_size_, " bytes"));
   }
-  if (absl::Status status = WriteAll(fd_.get(), chunk); !status.ok()) return status;
+  if (!fd_.valid()) return Ended();
+  if (absl::Status status = WriteAll(fd_.get(), chunk); !status.ok()) {
+    // Part of the chunk may be in the file, so it can't be tried again.
+    Abandon();
+    return status;
+  }
   hash_.Update(chunk);
   size_ += chunk.size();
   return absl::OkStatus();
 }
 
 absl::Status BlobStore::Writer::Commit() {
+  if (!fd_.valid()) return Ended();
   if (size_ != expected_size_) {
     return absl::DataLossError(
         absl::StrCat("blob ", expected_.Hex(), " has ", size_, " bytes, announced were ", expected_size_));

@@ -22,7 +22,8 @@ namespace pyptox {
 
 class BlobStore {
  public:
-  // Takes bytes in order and ends in Commit; without it the destructor leaves nothing behind.
+  // Takes bytes in order and ends in Commit; without it the destructor leaves nothing behind. After an error of the
+  // file system, or after Commit, every call is FAILED_PRECONDITION.
   class Writer {
    public:
     ~Writer();
@@ -33,6 +34,8 @@ class BlobStore {
    private:
     friend class BlobStore;
     Writer() = default;
+    void Abandon();
+    absl::Status Ended() const;
     BlobStore* store_ = nullptr;
     Digest expected_;
     uint64_t expected_size_ = 0;

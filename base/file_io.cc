@@ -167,13 +167,15 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view data,
   absl::StatusOr<UniqueFd> fd = MakeTemporaryBeside(path, &temporary);
   if (!fd.ok()) return fd.status();
   absl::Status status = WriteAll(fd->get(), data);
-  if (status.ok() && (fchmod(fd->get(), static_cast<mode_t>(mode)) != 0 || fsync(fd->get()) != 0 ||
-                      rename(temporary.c_str(), path.c_str()) != 0)) {
+  if (!status.ok()) {
+    status = absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+  } else if (fchmod(fd->get(), static_cast<mode_t>(mode)) != 0 || fsync(fd->get()) != 0 ||
+             rename(temporary.c_str(), path.c_str()) != 0) {
     status = ErrnoStatus(errno, path);
   }
   if (!status.ok()) {
     unlink(temporary.c_str());
-    return absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+    return status;
   }
   return SyncFolder(ParentOf(path));
 }

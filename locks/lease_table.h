@@ -9,7 +9,8 @@
 // - Every grant of a key has a new fencing token, one higher than the key's last one, over restarts too.
 // - A holder that does not renew within the TTL loses everything at the next Expire.
 //
-// Pure, copyable and not thread safe: no clock, no I/O. Every call that frees something returns the grants which that
+// Pure, copyable and not thread safe: no clock, no I/O; a call takes time linear in the number of waiting requests.
+// Every call that frees something returns the grants which that
 // made possible; the caller persists them before it tells anybody.
 #ifndef PYPTOX_LOCKS_LEASE_TABLE_H_
 #define PYPTOX_LOCKS_LEASE_TABLE_H_

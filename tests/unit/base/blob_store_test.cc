@@ -103,6 +103,8 @@ TEST_F(BlobStoreTest, WriterTakesExactlyWhatWasAnnounced) {
     EXPECT_FALSE(store_->Contains(digest));
     ASSERT_TRUE(writer->Append("bc").ok());
     ASSERT_TRUE(writer->Commit().ok());
+    EXPECT_EQ(writer->Commit().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(writer->Append("").code(), absl::StatusCode::kFailedPrecondition);
   }
   EXPECT_EQ(*ReadAll(digest, 0), "abc");
   EXPECT_THAT(Temporaries(), IsEmpty());
@@ -292,9 +294,13 @@ TEST_F(BlobStoreTest, AFullDiskIsResourceExhaustedAndLeavesNothing) {
     const rlimit limit{5000, 5000};
     setrlimit(RLIMIT_FSIZE, &limit);
     uint64_t size = 0;
-    const UniqueFd root = folder_.Open();
-    const bool good = store_->Put(data).status().code() == absl::StatusCode::kResourceExhausted &&
-                      store_->PutFile(folder_ / "f", &size).status().code() == absl::StatusCode::kResourceExhausted;
+    // A chunk that failed half-way can't be tried again: its first part is in the file.
+    auto writer = *store_->Write(Sha256Of(data.substr(0, 6000)), 6000);
+    bool good = writer->Append(data.substr(0, 6000)).code() == absl::StatusCode::kResourceExhausted &&
+                writer->Append("x").code() == absl::StatusCode::kFailedPrecondition &&
+                writer->Commit().code() == absl::StatusCode::kFailedPrecondition;
+    good = good && store_->Put(data).status().code() == absl::StatusCode::kResourceExhausted &&
+           store_->PutFile(folder_ / "f", &size).status().code() == absl::StatusCode::kResourceExhausted;
     _exit(good ? 0 : 1);
   }
   int status = 0;

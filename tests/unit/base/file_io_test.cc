@@ -93,7 +93,7 @@ TEST(WriteFileAtomically, AFullDiskKeepsTheOldFile) {
   folder.Write("f", "old");
   EXPECT_TRUE(WithFileSizeLimit(1000, [&] {
     const absl::Status status = WriteFileAtomically(folder / "f", std::string(5000, 'x'));
-    return status.code() == absl::StatusCode::kResourceExhausted;
+    return status == absl::ResourceExhaustedError(folder / "f" + ": write: File too large");
   }));
   EXPECT_EQ(folder.Read("f"), "old");
   EXPECT_THAT(folder.List(), ElementsAre("f"));
