@@ -55,7 +55,7 @@ bool LayOut(BufferSpec* buffer) {
     uint64_t step = 1;
     for (size_t axis = buffer->shape.size(); axis-- > 0;) {
       buffer->strides[axis] = step;
-      if (!empty && __builtin_mul_overflow(step, buffer->shape[axis], &step)) return false;
+      if (__builtin_mul_overflow(step, buffer->shape[axis], &step)) return false;
     }
   }
   uint64_t last = 0;
