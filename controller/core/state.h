@@ -28,6 +28,8 @@ inline constexpr Duration kLeaseTtl{kLostAfter.ns + Seconds(5).ns};
 inline constexpr Duration kStallAfter = Seconds(5);
 // An attempt that its agent did not end by itself is cancelled this long after its run limit.
 inline constexpr Duration kRunBackstop = Seconds(60);
+// Time that an agent has from an assignment to the first step: fetching sources, ending what ran before.
+inline constexpr Duration kStartAllowance = Seconds(600);
 // Tries that end INFRA are limited by the job; ones that end LOST by this.
 inline constexpr uint32_t kMaxLostAttempts = 100;
 // Most jobs that are not DONE.
@@ -79,12 +81,14 @@ struct State {
   std::map<uint64_t, std::vector<uint64_t>> submissions;  // their jobs, in order
   std::map<std::string, uint64_t> idempotency;            // key to submission
   std::map<uint64_t, LiveAttempt> attempts;
-  std::map<uint64_t, v1::Verdict> ended;  // attempts that are over, with their verdict
+  std::map<uint64_t, v1::Verdict> ended;    // attempts that are over, with their verdict
+  std::map<std::string, uint64_t> holders;  // live attempt that holds a resource, by its name
   std::map<std::string, AgentEntry> agents;
   std::map<uint64_t, std::string> sessions;  // open ones, to the agent
   std::map<std::string, v1::Resource> resources;
-  std::map<ResultKey, Result> results;
-  locks::LeaseTable leases{kLeaseTtl};  // held by jobs: a job has at most one live attempt
+  std::map<ResultKey, Result> results;              // of the newest record that is not partial
+  std::map<ResultKey, std::set<uint64_t>> pending;  // active jobs that will make such a record
+  locks::LeaseTable leases{kLeaseTtl};              // held by jobs: a job has at most one live attempt
   MonoTime last_step;
 };
 
