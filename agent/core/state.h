@@ -7,12 +7,16 @@
 #include <set>
 #include <string>
 
+#include "base/link_settings.h"
 #include "base/time_types.h"
 #include "pyptox/v1/agent.pb.h"
 
 namespace pyptox::agent {
 
-// Where an attempt is on this agent. Ended and acknowledged ones are not in the state at all.
+// Progress is for people; more often than this nobody needs it.
+inline constexpr Duration kProgressInterval = Milliseconds(500);
+
+// Where an attempt is on this agent. Forgotten ones are not in the state at all.
 enum class Phase {
   kWaiting,      // accepted; an older attempt here still holds one of its locks
   kRunning,      // started
@@ -22,13 +26,13 @@ enum class Phase {
 
 struct AttemptEntry {
   Phase phase = Phase::kWaiting;
-  v1::Assign assign;             // until it has started, then without its spec
+  v1::Assign assign;             // with its spec while it waits
   v1::AttemptFinished finished;  // when kFinished
-  bool unwanted = false;         // being killed; its result will be dropped
+  bool unwanted = false;         // it is being killed, and its result will be dropped
   bool began = false;            // its first step has run
   v1::Progress progress;
   bool progress_unsent = false;
-  MonoTime progress_sent_at;
+  MonoTime next_progress;
 };
 
 struct State {
@@ -38,14 +42,15 @@ struct State {
   uint64_t epoch = 0;
   std::map<uint64_t, AttemptEntry> attempts;
   std::map<std::string, uint64_t> tokens;  // highest seen, by lock key
-  std::set<std::string> resources;         // names
+  std::set<std::string> resources;         // names that are offered
   bool disk_low = false;
 
   uint64_t link = 0;      // number of the open one, 0 without
   bool welcomed = false;  // on it
-  uint64_t heartbeats = 0;
+  Duration heartbeat_interval = kHeartbeatInterval;
+  uint64_t heartbeats = 0;  // sent on it
   MonoTime next_heartbeat;
-  MonoTime last_heard;
+  MonoTime last_heard;  // of the controller
 };
 
 }  // namespace pyptox::agent

@@ -2,12 +2,9 @@
 #ifndef PYPTOX_AGENT_CORE_STEP_H_
 #define PYPTOX_AGENT_CORE_STEP_H_
 
-#include <vector>
-
 #include "absl/status/status.h"
 #include "agent/core/effect.h"
 #include "agent/core/event.h"
-#include "agent/core/journal_entry.h"
 #include "agent/core/state.h"
 #include "base/time_types.h"
 
@@ -15,9 +12,6 @@ namespace pyptox::agent {
 
 // `now.mono` never goes back. One thread at a time. `now.wall` is only told to the controller.
 Effects Step(State& state, const Event& event, Now now);
-
-// The shortest journal from which JournalLoaded makes this state again; for rewriting a journal that has grown.
-std::vector<JournalEntry> CompactJournal(const State& state);
 
 // INTERNAL naming what contradicts what. For tests, after every step.
 absl::Status CheckInvariants(const State& state);

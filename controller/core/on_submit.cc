@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "controller/core/case_choice.h"
 #include "absl/status/statusor.h"
+#include "controller/core/case_choice.h"
 #include "controller/core/handlers.h"
 #include "controller/core/new_job.h"
 #include "controller/core/record.h"
