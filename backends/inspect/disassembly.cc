@@ -16,7 +16,7 @@ bool IsWord(char c) { return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' &
 std::string_view InstructionOf(std::string_view line) {
   const size_t colon = line.find(':');
   const size_t begin = line.find_first_not_of(' ');
-  if (colon == std::string_view::npos || begin == 0 || begin >= colon) return {};
+  if (colon == std::string_view::npos || begin >= colon) return {};
   if (!std::all_of(line.begin() + static_cast<long>(begin), line.begin() + static_cast<long>(colon), IsHex)) return {};
   if (colon + 1 >= line.size() || line[colon + 1] != '\t') return {};
   std::string_view rest = line.substr(colon + 2);
@@ -33,8 +33,8 @@ std::string_view InstructionOf(std::string_view line) {
   if (std::all_of(rest.begin(), rest.end(), [](char c) { return IsHex(c) || c == ' '; })) {
     if (rest.find(' ') != std::string_view::npos) return {};
   }
-  // Comments of the disassembler: `# 0x..` (x86) and `// ...` (AArch64).
-  rest = rest.substr(0, std::min(rest.find(" #"), rest.find("//")));
+  // Comments of the disassembler: `# 4010 <x>` (x86) and `// #16` (AArch64, where `#16` alone is an operand).
+  rest = rest.substr(0, std::min(rest.find(" # "), rest.find("//")));
   return rest;
 }
 
