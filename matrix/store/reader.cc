@@ -1,0 +1,244 @@
+#include "matrix/store/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "matrix/record_seal.h"
+#include "matrix/store/schema.h"
+
+namespace pyptox::store {
+namespace {
+
+constexpr uint32_t kDefaultLimit = 100;
+constexpr uint32_t kMaxLimit = 1000;
+// A page of records stays well below one message.
+constexpr size_t kMaxRecordBytes = 3 << 20;
+
+uint32_t LimitOf(uint32_t asked) { return asked == 0 ? kDefaultLimit : std::min(asked, kMaxLimit); }
+
+// Adds one message a row out of column 0.
+template <typename Message>
+absl::Status AddAll(Statement statement, google::protobuf::RepeatedPtrField<Message>* into) {
+  while (statement.Step()) statement.ReadMessage(0, into->Add());
+  return statement.status();
+}
+
+template <typename Response>
+absl::StatusOr<Response> Answer(absl::Status status, Response response) {
+  if (!status.ok()) return status;
+  return response;
+}
+
+v1::StoredRecord StoredAt(const Statement& statement) {
+  v1::StoredRecord stored;
+  stored.set_id(statement.Unsigned(0));
+  stored.set_sha256(statement.Text(1));
+  stored.set_json(statement.Text(2));
+  return stored;
+}
+
+v1::EvidenceClass EvidenceClassOf(std::string word) {
+  for (char& c : word) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  v1::EvidenceClass value = v1::EVIDENCE_CLASS_UNSPECIFIED;
+  v1::EvidenceClass_Parse("EVIDENCE_CLASS_" + word, &value);
+  return value;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Reader>> Reader::Open(const std::string& path) {
+  absl::StatusOr<Database> database = Database::Open(path, SQLITE_OPEN_READONLY, nullptr);
+  if (!database.ok()) return database.status();
+  if (absl::Status status = database->Execute("PRAGMA query_only = ON"); !status.ok()) return status;
+  return std::unique_ptr<Reader>(new Reader(*std::move(database)));
+}
+
+absl::StatusOr<v1::ListJobsResponse> Reader::ListJobs(const v1::ListJobsRequest& request) {
+  const std::lock_guard lock(mutex_);
+  v1::ListJobsResponse response;
+  Statement statement = database_.Prepare(
+      "SELECT body FROM t_job WHERE (?1 = 0 OR submission_id = ?1) AND (?2 = 0 OR state <> 'DONE') ORDER BY id DESC "
+      "LIMIT ?3");
+  statement.Bind(request.submission_id()).Bind(request.active()).Bind(LimitOf(request.limit()));
+  return Answer(AddAll(std::move(statement), response.mutable_jobs()), std::move(response));
+}
+
+absl::StatusOr<v1::GetJobResponse> Reader::GetJob(uint64_t job_id) {
+  const std::lock_guard lock(mutex_);
+  v1::GetJobResponse response;
+  Statement job = database_.Prepare("SELECT body FROM t_job WHERE id = ?");
+  job.Bind(job_id);
+  if (!job.Step())
+    return job.status().ok() ? absl::NotFoundError(fmt::format("there is no job {}", job_id)) : job.status();
+  job.ReadMessage(0, response.mutable_job());
+  if (!job.status().ok()) return job.status();
+  Statement attempts = database_.Prepare("SELECT body FROM t_attempt WHERE job_id = ? ORDER BY number");
+  attempts.Bind(job_id);
+  return Answer(AddAll(std::move(attempts), response.mutable_attempts()), std::move(response));
+}
+
+absl::StatusOr<v1::JobSpec> Reader::GetSpec(uint64_t job_id) {
+  const std::lock_guard lock(mutex_);
+  Statement statement = database_.Prepare("SELECT body FROM t_job_spec WHERE job_id = ?");
+  statement.Bind(job_id);
+  if (!statement.Step()) {
+    return statement.status().ok() ? absl::NotFoundError(fmt::format("there is no job {}", job_id))
+                                   : statement.status();
+  }
+  v1::JobSpec spec;
+  statement.ReadMessage(0, &spec);
+  return Answer(statement.status(), std::move(spec));
+}
+
+absl::StatusOr<v1::ListArtifactsResponse> Reader::ListArtifacts(uint64_t job_id) {
+  const std::lock_guard lock(mutex_);
+  Statement known = database_.Prepare("SELECT 1 FROM t_job WHERE id = ?");
+  known.Bind(job_id);
+  if (!known.Step()) {
+    return known.status().ok() ? absl::NotFoundError(fmt::format("there is no job {}", job_id)) : known.status();
+  }
+  v1::ListArtifactsResponse response;
+  Statement statement = database_.Prepare(
+      "SELECT attempt_id, name, size, sha256, executable FROM t_artifact WHERE job_id = ? ORDER BY attempt_id, name");
+  statement.Bind(job_id);
+  while (statement.Step()) {
+    v1::NamedArtifact* artifact = response.add_artifacts();
+    artifact->set_attempt_id(statement.Unsigned(0));
+    artifact->mutable_file()->set_name(statement.Text(1));
+    artifact->mutable_file()->set_size(statement.Unsigned(2));
+    artifact->mutable_file()->set_sha256(statement.Text(3));
+    artifact->mutable_file()->set_executable(statement.Integer(4) != 0);
+  }
+  return Answer(statement.status(), std::move(response));
+}
+
+absl::StatusOr<v1::ListAgentsResponse> Reader::ListAgents() {
+  const std::lock_guard lock(mutex_);
+  v1::ListAgentsResponse response;
+  return Answer(AddAll(database_.Prepare("SELECT body FROM t_agent ORDER BY name"), response.mutable_agents()),
+                std::move(response));
+}
+
+absl::StatusOr<v1::ListResourcesResponse> Reader::ListResources() {
+  const std::lock_guard lock(mutex_);
+  v1::ListResourcesResponse response;
+  return Answer(AddAll(database_.Prepare("SELECT body FROM t_resource ORDER BY name"), response.mutable_resources()),
+                std::move(response));
+}
+
+absl::StatusOr<v1::ListLocksResponse> Reader::ListLocks() {
+  const std::lock_guard lock(mutex_);
+  v1::ListLocksResponse response;
+  return Answer(AddAll(database_.Prepare("SELECT body FROM t_lease ORDER BY key, token"), response.mutable_leases()),
+                std::move(response));
+}
+
+absl::StatusOr<v1::ListRecordsResponse> Reader::ListRecords(const v1::ListRecordsRequest& request) {
+  const std::lock_guard lock(mutex_);
+  v1::ListRecordsResponse response;
+  Statement statement = database_.Prepare(
+      "SELECT id, sha256, json FROM t_record WHERE (?1 = '' OR suite = ?1) AND (?2 = '' OR lane = ?2) AND "
+      "(?3 = 0 OR job_id = ?3) AND (?4 = 0 OR id < ?4) ORDER BY id DESC LIMIT ?5");
+  statement.Bind(request.suite()).Bind(request.lane()).Bind(request.job_id()).Bind(request.before_id());
+  statement.Bind(LimitOf(request.limit()));
+  size_t bytes = 0;
+  while (statement.Step()) {
+    v1::StoredRecord stored = StoredAt(statement);
+    bytes += stored.json().size();
+    // A shorter page than asked for: the caller goes on with before_id.
+    if (response.records_size() > 0 && bytes > kMaxRecordBytes) break;
+    *response.add_records() = std::move(stored);
+  }
+  return Answer(statement.status(), std::move(response));
+}
+
+absl::StatusOr<v1::StoredRecord> Reader::GetRecord(uint64_t record_id) {
+  const std::lock_guard lock(mutex_);
+  Statement statement = database_.Prepare("SELECT id, sha256, json FROM t_record WHERE id = ?");
+  statement.Bind(record_id);
+  if (statement.Step()) return StoredAt(statement);
+  if (!statement.status().ok()) return statement.status();
+  return absl::NotFoundError(fmt::format("there is no record {}", record_id));
+}
+
+absl::StatusOr<v1::ShowMatrixResponse> Reader::ShowMatrix(const std::string& suite) {
+  const std::lock_guard lock(mutex_);
+  v1::ShowMatrixResponse response;
+  Statement statement = database_.Prepare(
+      "SELECT m.suite, m.lane, m.target, m.resource, m.standing, m.reason, m.evidence_class, m.cases_planned, "
+      "m.cases_passed, "
+      "m.cases_failed, m.cases_skipped, m.cases_other, m.head, ifnull(m.record_id, 0), ifnull(r.recorded_at_ns, 0) "
+      "FROM matrix m LEFT JOIN t_record r ON r.id = m.record_id WHERE (?1 = '' OR m.suite = ?1) ORDER BY m.suite, "
+      "m.lane");
+  statement.Bind(suite);
+  while (statement.Step()) {
+    v1::Cell* cell = response.add_cells();
+    cell->set_suite(statement.Text(0));
+    cell->set_lane(statement.Text(1));
+    cell->set_target(statement.Text(2));
+    cell->set_resource(statement.Text(3));
+    cell->set_standing(statement.Text(4));
+    cell->set_reason(statement.Text(5));
+    cell->set_evidence_class(EvidenceClassOf(statement.Text(6)));
+    cell->mutable_counts()->set_planned(static_cast<uint32_t>(statement.Integer(7)));
+    cell->mutable_counts()->set_passed(static_cast<uint32_t>(statement.Integer(8)));
+    cell->mutable_counts()->set_failed(static_cast<uint32_t>(statement.Integer(9)));
+    cell->mutable_counts()->set_skipped(static_cast<uint32_t>(statement.Integer(10)));
+    cell->mutable_counts()->set_other(static_cast<uint32_t>(statement.Integer(11)));
+    cell->set_head(statement.Text(12));
+    cell->set_record_id(statement.Unsigned(13));
+    cell->set_recorded_at_ns(statement.Integer(14));
+  }
+  return Answer(statement.status(), std::move(response));
+}
+
+absl::StatusOr<v1::ServerInfo> Reader::GetServerInfo() {
+  const std::lock_guard lock(mutex_);
+  Statement statement = database_.Prepare(
+      "SELECT (SELECT value FROM t_meta WHERE key = 'database_id'), "
+      "(SELECT count(*) FROM t_job WHERE state = 'QUEUED'), "
+      "(SELECT count(*) FROM t_job WHERE state IN ('RUNNING', 'CANCELLING')), "
+      "ifnull((SELECT max(id) FROM t_record), 0), "
+      "ifnull((SELECT sha256 FROM t_record ORDER BY id DESC LIMIT 1), '')");
+  if (!statement.Step()) return statement.status();
+  v1::ServerInfo info;
+  info.set_schema_version(SchemaVersion());
+  info.set_database_id(statement.Text(0));
+  info.set_jobs_queued(statement.Unsigned(1));
+  info.set_jobs_running(statement.Unsigned(2));
+  info.set_records(statement.Unsigned(3));
+  info.set_head_sha256(info.records() == 0 ? matrix::kNoRecord : statement.Text(4));
+  return info;
+}
+
+absl::StatusOr<std::set<Digest>> Reader::ReachableDigests() {
+  const std::lock_guard lock(mutex_);
+  std::set<Digest> digests;
+  const auto add = [&](const std::string& hex) {
+    // Digests were checked when they came in.
+    if (absl::StatusOr<Digest> digest = Digest::FromHex(hex); digest.ok()) digests.insert(*digest);
+  };
+  Statement specs = database_.Prepare("SELECT body FROM t_job_spec");
+  while (specs.Step()) {
+    v1::JobSpec spec;
+    specs.ReadMessage(0, &spec);
+    for (const v1::FileEntry& file : spec.tree().files()) add(file.sha256());
+  }
+  if (!specs.status().ok()) return specs.status();
+  Statement artifacts = database_.Prepare("SELECT sha256 FROM t_artifact");
+  while (artifacts.Step()) add(artifacts.Text(0));
+  return Answer(artifacts.status(), std::move(digests));
+}
+
+absl::Status Reader::VerifyChain() {
+  const std::lock_guard lock(mutex_);
+  matrix::ChainVerifier verifier;
+  Statement statement = database_.Prepare("SELECT id, sha256, json FROM t_record ORDER BY id");
+  while (statement.Step()) {
+    if (absl::Status status = verifier.Next(StoredAt(statement)); !status.ok()) return status;
+  }
+  return statement.status();
+}
+
+}  // namespace pyptox::store

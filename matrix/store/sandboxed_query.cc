@@ -1,0 +1,170 @@
+#include "matrix/store/sandboxed_query.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <ctime>
+#include <set>
+
+#include "base/file_io.h"
+#include "matrix/store/sqlite.h"
+
+namespace pyptox::store {
+namespace {
+
+// The views that docs/schema.md describes.
+const std::set<std::string_view> kViews = {"resources", "facts",     "jobs",   "attempts", "records",
+                                           "cases",     "artifacts", "matrix", "locks"};
+
+// Functions whose result is not larger than their arguments, and that read nothing. No printf, format, replace, hex,
+// quote, zeroblob, randomblob, group_concat: each can be a bomb of memory.
+const std::set<std::string_view> kFunctions = {
+    "abs", "avg", "coalesce", "count", "date", "datetime", "glob", "ifnull", "iif", "instr", "julianday", "length",
+    "like", "lower", "ltrim", "max", "min", "nullif", "round", "rtrim", "sign", "strftime", "substr", "substring",
+    "sum", "time", "total", "trim", "typeof", "unicode", "unixepoch", "upper", "row_number", "rank", "dense_rank",
+    "lag", "lead", "first_value", "last_value",
+    // What the operators and path syntax of JSON need, over the record's own text.
+    "json_extract", "->", "->>"};
+
+// `trigger` is the view through which a table is read, null when the SQL itself names it.
+int Authorize(void*, int action, const char* first, const char* second, const char*, const char* trigger) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_READ:
+      // The expansion of a published view may read the tables behind it; the SQL itself may read only views and its own
+      // CTEs, whose names are no table's and so start with neither `t_` nor `sqlite`.
+      if (trigger != nullptr && kViews.contains(trigger)) return SQLITE_OK;
+      if (first != nullptr && kViews.contains(first)) return SQLITE_OK;
+      // An empty column is a bare reference such as count(*) over a subquery.
+      return first == nullptr || *first == '\0' ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_FUNCTION:
+      return second != nullptr && kFunctions.contains(second) ? SQLITE_OK : SQLITE_DENY;
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+int64_t MonotonicMs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+}
+
+int PastDeadline(void* deadline) { return MonotonicMs() > *static_cast<const int64_t*>(deadline) ? 1 : 0; }
+
+absl::Status QueryStatus(sqlite3* database, int code) {
+  const std::string text = sqlite3_errmsg(database);
+  switch (code & 0xff) {
+    case SQLITE_INTERRUPT:
+      return absl::ResourceExhaustedError(fmt::format("query: cut after {} s", kQuerySeconds));
+    case SQLITE_NOMEM:
+    case SQLITE_TOOBIG:
+      return absl::ResourceExhaustedError(fmt::format("query: more than its memory: {}", text));
+    default:
+      return absl::InvalidArgumentError(fmt::format("query: {}", text));
+  }
+}
+
+void ReadValue(sqlite3_stmt* statement, int column, v1::QueryValue* value) {
+  const auto bytes = [&] {
+    const void* data = sqlite3_column_blob(statement, column);
+    return std::string(static_cast<const char*>(data), static_cast<size_t>(sqlite3_column_bytes(statement, column)));
+  };
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+      value->set_integer(sqlite3_column_int64(statement, column));
+      break;
+    case SQLITE_FLOAT:
+      value->set_real(sqlite3_column_double(statement, column));
+      break;
+    case SQLITE_TEXT:
+      value->set_text(sqlite3_column_bytes(statement, column) == 0 ? "" : bytes());
+      break;
+    case SQLITE_BLOB:
+      value->set_blob(sqlite3_column_bytes(statement, column) == 0 ? "" : bytes());
+      break;
+    default:
+      break;  // NULL: no value is set.
+  }
+}
+
+absl::Status ReadRows(sqlite3* database, sqlite3_stmt* statement, v1::QueryResponse* response) {
+  const int columns = sqlite3_column_count(statement);
+  for (int i = 0; i < columns; ++i) response->add_columns(sqlite3_column_name(statement, i));
+  size_t bytes = 0;
+  int code = 0;
+  while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+    if (response->rows_size() == kQueryRows) {
+      return absl::ResourceExhaustedError(fmt::format("query: more than {} rows; add a LIMIT", kQueryRows));
+    }
+    v1::QueryRow* row = response->add_rows();
+    for (int i = 0; i < columns; ++i) ReadValue(statement, i, row->add_values());
+    bytes += row->ByteSizeLong();
+    if (bytes > kQueryResultBytes) {
+      return absl::ResourceExhaustedError(fmt::format("query: more than {} bytes of result", kQueryResultBytes));
+    }
+  }
+  return code == SQLITE_DONE ? absl::OkStatus() : QueryStatus(database, code);
+}
+
+void Restrict(sqlite3* database, int64_t* deadline) {
+  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, static_cast<int>(kQueryResultBytes));
+  sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 100'000);
+  sqlite3_limit(database, SQLITE_LIMIT_EXPR_DEPTH, 100);
+  sqlite3_limit(database, SQLITE_LIMIT_COMPOUND_SELECT, 50);
+  sqlite3_limit(database, SQLITE_LIMIT_COLUMN, 500);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_hard_heap_limit64(static_cast<int64_t>(kQueryMemoryBytes / 4));
+  sqlite3_progress_handler(database, 1000, &PastDeadline, deadline);
+  sqlite3_set_authorizer(database, &Authorize, nullptr);
+}
+
+}  // namespace
+
+absl::Status LimitThisProcess() {
+  const rlimit memory = {kQueryMemoryBytes, kQueryMemoryBytes};
+  const rlimit seconds = {kQuerySeconds + 1, kQuerySeconds + 1};
+  const rlimit none = {0, 0};
+
+  if (setrlimit(RLIMIT_AS, &memory) != 0 || setrlimit(RLIMIT_CPU, &seconds) != 0 ||
+      setrlimit(RLIMIT_CORE, &none) != 0) {
+    return ErrnoStatus(errno, "setrlimit");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::QueryResponse> RunSandboxedQuery(const std::string& database_path, std::string_view sql) {
+  absl::StatusOr<Database> database = Database::Open(database_path, SQLITE_OPEN_READONLY, nullptr);
+  if (!database.ok()) return database.status();
+  // Sorting and temporary tables stay in memory, under the heap limit.
+  if (absl::Status status = database->Execute("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;"); !status.ok()) {
+    return status;
+  }
+  sqlite3* const handle = database->handle();
+  int64_t deadline = MonotonicMs() + kQuerySeconds * 1000;
+  Restrict(handle, &deadline);
+
+  sqlite3_stmt* raw = nullptr;
+  const char* tail = nullptr;
+  const int code = sqlite3_prepare_v2(handle, sql.data(), static_cast<int>(sql.size()), &raw, &tail);
+  const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, &sqlite3_finalize);
+  if (code != SQLITE_OK) return QueryStatus(handle, code);
+  if (raw == nullptr) return absl::InvalidArgumentError("query: there is no statement");
+  const std::string_view rest = sql.substr(static_cast<size_t>(tail - sql.data()));
+  if (rest.find_first_not_of(" \t\r\n;") != std::string_view::npos) {
+    return absl::InvalidArgumentError("query: exactly one statement is allowed");
+  }
+  if (sqlite3_stmt_readonly(raw) == 0 || sqlite3_column_count(raw) == 0 || sqlite3_stmt_isexplain(raw) != 0) {
+    return absl::InvalidArgumentError("query: only a SELECT is allowed");
+  }
+  v1::QueryResponse response;
+  if (absl::Status status = ReadRows(handle, raw, &response); !status.ok()) return status;
+  return response;
+}
+
+}  // namespace pyptox::store
