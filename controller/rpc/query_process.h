@@ -16,7 +16,7 @@ struct QueryProcess {
   // person who asked to stderr and exits 65 (bad SQL) or 69 (a limit was passed).
   std::vector<std::string> argv;
   Duration time_limit = Seconds(2);
-  size_t max_output_bytes = 3 << 20;
+  size_t max_output_bytes = 32 << 20;
 };
 
 // The worker's answer. INVALID_ARGUMENT with its words for bad SQL, RESOURCE_EXHAUSTED past a limit. Blocks; the

@@ -22,7 +22,7 @@ TEST(ListenAddress, TakesUnixAndLoopback) {
 
 TEST(ListenAddress, RefusesWhatOthersCanReach) {
   for (const char* text :
-       {"0.0.0.0:1", "10.0.0.1:1", "[::]:1", "*:1", ":1", "example.org:1", "128.0.0.1:1", "127.0.0.1.example.org:1"}) {
+       {"0.0.0.0:1", "192.0.2.1:1", "[::]:1", "*:1", ":1", "example.org:1", "128.0.0.1:1", "127.0.0.1.example.org:1"}) {
     const auto address = ParseListenAddress(text);
     ASSERT_FALSE(address.ok()) << text;
     EXPECT_THAT(std::string(address.status().message()), HasSubstr("only the loopback interface"));

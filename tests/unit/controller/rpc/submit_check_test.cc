@@ -5,8 +5,10 @@
 #include <string>
 
 #include "base/file_io.h"
+#include "base/sha256.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "matrix/tree_digest.h"
 
 namespace pyptox::controller {
 namespace {
@@ -26,10 +28,42 @@ class SubmitCheckTest : public testing::Test {
     EXPECT_EQ(status.code(), code) << status;
     return std::string(status.message());
   }
-  void AddFile(v1::SubmitRequest& request, const std::string& name, const std::string& sha256) {
+  // A case that must refuse its input, so that no golden is needed.
+  v1::SubmitRequest GoodRequest() {
+    v1::SubmitRequest request;
     v1::FileEntry* file = request.mutable_tree()->add_files();
-    file->set_name(name);
-    file->set_sha256(sha256);
+    file->set_name("kernels.c");
+    file->set_size(6);
+    file->set_sha256(Sha256Of("int x;").Hex());
+    request.mutable_source()->set_tree_sha256(matrix::TreeSha256(request.tree()));
+    v1::Suite* suite = request.mutable_suite();
+    suite->set_name("s");
+    suite->mutable_contract()->set_name("c");
+    suite->mutable_contract()->set_version("1");
+    suite->add_sources("kernels.c");
+    suite->set_planned(1);
+    v1::Lane* lane = suite->add_lanes();
+    lane->set_name("cpu-scalar@dev");
+    lane->set_target("cpu-scalar");
+    lane->mutable_resource()->set_name("dev");
+    lane->mutable_kernel()->set_module("build/k.so");
+    v1::CompileStep* compile = lane->add_compile();
+    compile->add_argv("cc");
+    compile->add_outputs("build/k.so");
+    v1::Case* added = suite->add_cases();
+    added->set_name("refused");
+    added->set_kernel("k");
+    added->set_expect_status(1);
+    v1::Buffer* buffer = added->add_buffers();
+    buffer->set_name("x");
+    buffer->set_role(v1::ROLE_IN);
+    buffer->set_dtype(v1::DTYPE_F32);
+    buffer->mutable_generate()->set_kind(v1::GENERATE_KIND_ZERO);
+    buffer = added->add_buffers();
+    buffer->set_name("y");
+    buffer->set_role(v1::ROLE_OUT);
+    buffer->set_dtype(v1::DTYPE_F32);
+    return request;
   }
 
   std::string folder_;
@@ -37,20 +71,32 @@ class SubmitCheckTest : public testing::Test {
 };
 
 TEST_F(SubmitCheckTest, NamesEveryFaultAtOnce) {
-  v1::SubmitRequest request;
-  request.set_priority(101);
-  request.set_max_attempts(11);
-  request.set_idempotency_key(std::string(256, 'k'));
-  AddFile(request, "../x", std::string(64, '0'));
-  AddFile(request, "b", "zz");
-  AddFile(request, "b", std::string(64, '0'));
-  AddFile(request, "a", std::string(64, '0'));
+  v1::SubmitRequest request = GoodRequest();
+  request.mutable_suite()->set_planned(7);
+  request.mutable_suite()->mutable_cases(0)->set_kernel("");
+  request.mutable_source()->set_tree_sha256(std::string(64, '0'));
+  request.set_submitter(std::string(kMaxSubmitBytes, 'x'));
   const std::string faults = Fault(request);
   for (const char* part :
-       {"priority: 101", "max_attempts: 11", "idempotency_key: 256", "tree.files[0].name", "tree.files[1].sha256",
-        "tree.files[2].name: `b` does not sort after `b`", "tree.files[3].name: `a` does not sort after `b`"}) {
+       {"at most 2097152 are allowed", "suite.planned", "suite.cases[0].kernel", "source.tree_sha256"}) {
     EXPECT_THAT(faults, HasSubstr(part));
   }
+}
+
+TEST_F(SubmitCheckTest, RefusesATreeThatIsNotOne) {
+  v1::SubmitRequest request = GoodRequest();
+  request.mutable_tree()->mutable_files(0)->set_name("../x");
+  EXPECT_THAT(Fault(request), HasSubstr("tree: "));
+  request = GoodRequest();
+  *request.mutable_tree()->add_files() = request.tree().files(0);
+  EXPECT_THAT(Fault(request), HasSubstr("tree: "));
+}
+
+TEST_F(SubmitCheckTest, WantsEveryArtifact) {
+  EXPECT_THAT(Fault(GoodRequest(), absl::StatusCode::kFailedPrecondition),
+              HasSubstr("of `kernels.c` has not been uploaded"));
+  ASSERT_TRUE(blobs_->Put("int x;").ok());
+  EXPECT_TRUE(CheckSubmit(GoodRequest(), *blobs_).ok());
 }
 
 }  // namespace
