@@ -15,6 +15,8 @@ if(PYPTOX_COMPONENTS STREQUAL "all")
   find_package(EXPAT REQUIRED)
   if(PYPTOX_BUILD_TESTS)
     find_package(GTest REQUIRED)
+    # For tests/bench alone, which is left out without it.
+    find_package(benchmark QUIET)
   endif()
 endif()
 

@@ -92,6 +92,21 @@ TEST(FloatBits, SingleAgreesWithTheProcessor) {
   }
 }
 
+// The formula that kernels use: add 0x7fff and the lowest kept bit, then cut. NaNs apart.
+TEST(FloatBits, Bf16OfASingleAgreesWithTheIntegerFormula) {
+  const auto check = [](uint32_t single) {
+    const float value = std::bit_cast<float>(single);
+    if (std::isnan(value)) return;
+    const uint32_t expected = (single + 0x7fff + ((single >> 16) & 1)) >> 16;
+    ASSERT_EQ(FloatBitsFromDouble(DType::kBf16, value), expected) << single;
+  };
+  // Each upper half with the lower halves at which rounding turns, and a prime stride through all of f32.
+  for (uint32_t upper = 0; upper < 0x10000; ++upper) {
+    for (const uint32_t lower : {0x0000u, 0x0001u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) check(upper << 16 | lower);
+  }
+  for (uint64_t single = 0; single < uint64_t{1} << 32; single += 4093) check(static_cast<uint32_t>(single));
+}
+
 TEST(FloatBits, DoublePassesThrough) {
   EXPECT_EQ(FloatBitsFromDouble(DType::kF64, -0.0), uint64_t{1} << 63);
   EXPECT_EQ(DoubleFromFloatBits(DType::kF64, 0x3ff0000000000000u), 1.0);
