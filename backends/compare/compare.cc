@@ -90,7 +90,7 @@ class Collector {
       : expected_(expected), actual_(actual), info_(InfoOf(dtype)), result_(result) {
     uint64_t product = 1;
     for (const uint64_t extent : shape) product *= extent;
-    if (product == expected.size() / info_.bytes) shape_ = shape;
+    if (product == result->elements) shape_ = shape;
   }
 
   void Add(uint64_t index) {
@@ -98,7 +98,8 @@ class Collector {
     const Bytes actual = Element(actual_, index);
     ++result_->different;
     const uint64_t distance = DistanceOf(expected, actual, info_.dtype);
-    Classify(BitsOf(expected), BitsOf(actual), distance);
+    // A cut element is no number.
+    if (expected.size() == info_.bytes) Classify(BitsOf(expected), BitsOf(actual), distance);
     if (!result_->first.has_value()) result_->first = Describe(index, distance);
     // Indices come in ascending order, so an equal distance never replaces an earlier one.
     if (worst_.size() < kWorstCount || distance > worst_.back().distance) {

@@ -47,7 +47,7 @@ struct Comparison {
 
 // Compares two storages of `dtype`. `shape` gives multi-indices; it is used only if its product is the number of
 // elements. A bool element of `actual` other than 0 or 1 differs even from itself. Trailing bytes short of one element
-// count as an element of their own. Needs no memory in the order of the inputs; equal inputs cost one memcmp.
+// count as an element of their own, which is in no class and has no distance. Needs no memory in the order of the inputs; equal inputs cost one memcmp.
 Comparison Compare(std::span<const std::byte> expected, std::span<const std::byte> actual, DType dtype,
                    std::span<const uint64_t> shape);
 

@@ -81,8 +81,9 @@ std::set<std::string_view> ClassesOf(std::string_view operands) {
 }  // namespace
 
 InstructionCounts CountInstructions(std::string_view text) {
-  static constexpr std::string_view kPrefixes[] = {"rep",     "repz",   "repnz", "lock", "bnd",
-                                                   "notrack", "data16", "cs",    "ds"};
+  static constexpr std::string_view kPrefixes[] = {"rep",     "repz",   "repnz",  "lock", "xacquire", "xrelease", "bnd",
+                                                   "notrack", "data16", "addr32", "cs",   "ds",       "es",       "ss",
+                                                   "fs",      "gs",     "rex.W",  "rex",  "{vex}",    "{evex}"};
   InstructionCounts counts;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());

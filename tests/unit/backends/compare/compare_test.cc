@@ -179,6 +179,19 @@ TEST(Compare, BytesShortOfAnElementCount) {
   EXPECT_EQ(c.different, 1u);
   EXPECT_EQ(c.first->index, 1u);
   EXPECT_EQ(c.first->actual_hex, "0x02");
+  EXPECT_EQ(c.first->actual, "cut element");
+}
+
+// A cut element has no place in the shape, no distance, and is neither a zero nor a NaN.
+TEST(Compare, ACutElementIsNoNumber) {
+  for (const DType dtype : {DType::kF32, DType::kI32, DType::kU32}) {
+    const Comparison c = CompareValues<uint8_t>({0, 0, 0, 0, 0xff, 0xff}, {0, 0, 0, 0, 0, 0xff}, dtype, {1});
+    EXPECT_EQ(c.elements, 2u);
+    EXPECT_THAT(c.first->multi_index, IsEmpty());
+    EXPECT_EQ(c.first->ulp, kNoDistance);
+    EXPECT_EQ(c.max_ulp, 0u);
+    EXPECT_EQ(c.nan_bits + c.nan_one_side + c.zero_sign, 0u);
+  }
 }
 
 TEST(Distance, IntegersSaturateAtNothingLessThanTheirRange) {

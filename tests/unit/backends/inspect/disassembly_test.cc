@@ -111,6 +111,50 @@ TEST(Disassembly, WideAddressesAndShortMnemonicsOfHexDigits) {
   EXPECT_EQ(OpCount(CountInstructions("   0:\t8b020020 \tadd\tx0, x1, x2\n"), "add"), 1u);
 }
 
+// As GNU objdump 2.40 writes them.
+TEST(Disassembly, PrefixesAreNoMnemonics) {
+  const struct {
+    const char* line;
+    const char* mnemonic;
+  } table[] = {{"c4 e2 75 50 d0       \t{vex} vpdpbusd %ymm0,%ymm1,%ymm2", "vpdpbusd"},
+               {"62 f1 74 28 58 d0    \t{evex} vaddps %ymm0,%ymm1,%ymm2", "vaddps"},
+               {"48 e8 00 00 00 00    \trex.W call 0xe", "call"},
+               {"f2 f0 01 03          \txacquire lock add %eax,(%rbx)", "add"},
+               {"f3 c6 00 01          \txrelease movb $0x1,(%rax)", "movb"},
+               {"64 90                \tfs nop", "nop"},
+               {"66 66 2e 0f 1f 84 00 \tdata16 cs nopw 0x0(%rax,%rax,1)", "nopw"},
+               {"f3 c3                \trepz ret", "ret"}};
+  for (const auto& row : table) {
+    const InstructionCounts counts = CountInstructions("  10:\t" + std::string(row.line) + "\n");
+    EXPECT_EQ(counts.instructions, 1u) << row.line;
+    EXPECT_EQ(counts.by_mnemonic.size(), 1u) << row.line;
+    EXPECT_EQ(OpCount(counts, row.mnemonic), 1u) << row.line;
+  }
+}
+
+TEST(Disassembly, SymbolsNamedLikeRegistersAreNoOperands) {
+  EXPECT_EQ(CountOne("call   1140 <ymm0_helper>", "ymm"), 0u);
+  EXPECT_EQ(CountOne("call   1140 <ymm0>", "ymm"), 0u);
+  EXPECT_EQ(CountOne("lea    0xec1(%rip),%rdi        # 2004 <zmm1+0x4>", "zmm"), 0u);
+  EXPECT_EQ(CountOne("vmovaps 0x2ee2(%rip),%ymm1        # 4020 <xmm0>", "ymm"), 1u);
+  EXPECT_EQ(CountOne("bl\t7d4 <p0>", "sve-p"), 0u);
+}
+
+// Of four instructions two are so long that objdump breaks their bytes over two lines.
+TEST(Disassembly, LongInstructionsContinueWithoutBeingCountedTwice) {
+  const char* const text =
+      "  401000:\t62 f1 7c 48 10 05 36 \tvmovups 0x36(%rip),%zmm0        # 401040 <table>\n"
+      "  401007:\t00 00 00 \n"
+      "  40100a:\t62 f1 fd 48 6f 94 24 \tvmovdqa64 0x1000(%rsp),%zmm2\n"
+      "  401011:\t00 10 00 00 \n"
+      "  401015:\tc5 f8 77             \tvzeroupper \n"
+      "  401018:\tc3                   \tret\n";
+  const InstructionCounts counts = CountInstructions(text);
+  EXPECT_EQ(counts.instructions, 4u);
+  EXPECT_EQ(ClassCount(counts, "zmm"), 2u);
+  EXPECT_EQ(OpCount(counts, "vzeroupper"), 1u);
+}
+
 TEST(Disassembly, OtherLinesAreNoInstructions) {
   const char* const text =
       "\n"

@@ -71,6 +71,22 @@ TEST(ElfHeader, EveryCutIsAnError) {
   }
 }
 
+// What dlopen gets to see in the field: shared objects of this very process, whole and cut.
+TEST(ElfHeader, RealFilesAndEveryCutOfTheirHeaders) {
+  std::ifstream maps("/proc/self/maps");
+  int read = 0;
+  for (std::string line; std::getline(maps, line);) {
+    const size_t path = line.find('/');
+    if (path == std::string::npos || line.find(".so", path) == std::string::npos) continue;
+    std::ifstream file(line.substr(path), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    ASSERT_TRUE(ReadElfHeader(bytes, "so").ok()) << line;
+    for (size_t size = 0; size < kElfHeaderBytes; ++size) ASSERT_FALSE(ReadElfHeader(bytes.substr(0, size), "so").ok());
+    ++read;
+  }
+  EXPECT_GT(read, 0);
+}
+
 TEST(ElfHeader, ForeignFilesAreErrors) {
   std::string bytes = Header64(EM_X86_64, 0, 0);
   EXPECT_FALSE(ReadElfHeader(std::string(64, 'x'), "text").ok());
