@@ -31,6 +31,8 @@ Judgement EndedEarly(const Observation& seen) {
       return {"CRASH", fmt::format("died by signal {} ({}) {}", seen.end_value, strsignal(seen.end_value), when)};
     case ChildEnd::kExit:
       return {"EXITED", fmt::format("the process exited with status {} {}", seen.end_value, when)};
+    case ChildEnd::kNonsense:
+      return {"CRASH", fmt::format("broke the conversation with the runner {}", when)};
     default:
       return {"HANG", fmt::format("did not end within its limit {}", when)};
   }

@@ -213,7 +213,7 @@ class Child {
   bool Receive(void* into, size_t size) {
     auto* at = static_cast<char*>(into);
     while (size > 0) {
-      const int64_t left = (deadline_ - ReadClocks().mono).ns / 1'000'000;
+      const int64_t left = MillisecondsLeft();
       pollfd waiting = {channel_.get(), POLLIN, 0};
       const int ready = left <= 0 ? 0 : poll(&waiting, 1, static_cast<int>(std::min<int64_t>(left, 60'000)));
       if (ready < 0 && errno == EINTR) continue;
@@ -231,19 +231,23 @@ class Child {
     return true;
   }
 
-  // How the child ended, after Receive or Command failed.
+  // How the child ended, after Receive or Command failed. One that has only left the conversation gets no more time
+  // than the case has.
   void RecordEnd(Observation* seen) {
-    if (timed_out_) {
-      seen->end = ChildEnd::kTimeout;
-      Kill();
-      return;
-    }
     int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    while (seen->end == ChildEnd::kRunning) {
+      const pid_t ended = timed_out_ ? 0 : waitpid(pid_, &status, WNOHANG);
+      if (ended == pid_) {
+        pid_ = -1;
+        seen->end = WIFSIGNALED(status) ? ChildEnd::kSignal : ChildEnd::kExit;
+        seen->end_value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+      } else if (timed_out_ || MillisecondsLeft() <= 0) {
+        seen->end = ChildEnd::kTimeout;
+      } else {
+        poll(nullptr, 0, 1);
+      }
     }
-    pid_ = -1;
-    seen->end = WIFSIGNALED(status) ? ChildEnd::kSignal : ChildEnd::kExit;
-    seen->end_value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    Kill();
   }
 
   void Kill() {
@@ -255,6 +259,8 @@ class Child {
   }
 
  private:
+  int64_t MillisecondsLeft() const { return (deadline_ - ReadClocks().mono).ns / 1'000'000; }
+
   pid_t pid_ = -1;
   UniqueFd channel_;
   MonoTime deadline_;
@@ -263,8 +269,9 @@ class Child {
 
 bool ReceiveLoad(Child& child, Observation* seen) {
   LoadReport report;
-  if (!child.Receive(&report, sizeof(report)) || report.magic != LoadReport::kMagic ||
-      report.text_bytes > LoadReport::kMaxText) {
+  if (!child.Receive(&report, sizeof(report))) return false;
+  if (report.magic != LoadReport::kMagic || report.text_bytes > LoadReport::kMaxText) {
+    seen->end = ChildEnd::kNonsense;
     return false;
   }
   std::string text(report.text_bytes, '\0');
@@ -276,8 +283,9 @@ bool ReceiveLoad(Child& child, Observation* seen) {
 
 bool LaunchOnce(Child& child, uint32_t number, Observation* seen) {
   LaunchReport report;
-  if (!child.Command() || !child.Receive(&report, sizeof(report)) || report.magic != LaunchReport::kMagic ||
-      report.number != number) {
+  if (!child.Command() || !child.Receive(&report, sizeof(report))) return false;
+  if (report.magic != LaunchReport::kMagic || report.number != number) {
+    seen->end = ChildEnd::kNonsense;
     return false;
   }
   seen->launches.push_back({report.status, report.after, report.nanoseconds});

@@ -1,6 +1,7 @@
 #include "backends/runner/manifest.h"
 
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -16,6 +17,8 @@ constexpr uint64_t kMax64 = std::numeric_limits<uint64_t>::max();
 // One buffer's storage at most: guards arithmetic, and is far beyond any host's memory.
 constexpr uint64_t kMaxBufferBytes = uint64_t{1} << 40;
 constexpr uint64_t kMaxAlign = 4096;
+// Integers up to here are exact as the doubles that a rule is written in.
+constexpr double kMaxExact = 9007199254740992.0;
 
 std::optional<FileRegion> ReadRegion(JsonObject& parent, std::string_view key) {
   std::optional<JsonObject> object = parent.Object(key);
@@ -41,6 +44,13 @@ std::optional<GenerateRule> ReadRule(JsonObject& parent) {
   if (!(rule.low <= rule.high)) object->Fail("high", "below low");
   object->Finish();
   return rule;
+}
+
+// The bounds of an integer's rule are integers.
+bool BoundsFit(const GenerateRule& rule, compare::DType dtype) {
+  if (compare::InfoOf(dtype).kind == compare::DTypeKind::kFloat) return std::isfinite(rule.high - rule.low);
+  return std::trunc(rule.low) == rule.low && std::trunc(rule.high) == rule.high && rule.low >= -kMaxExact &&
+         rule.high <= kMaxExact;
 }
 
 // Fills in dense strides and the storage's length. False when it would pass kMaxBufferBytes.
@@ -89,6 +99,9 @@ BufferSpec ReadBuffer(JsonObject& object, int32_t expect_status) {
     buffer.strides.clear();
   }
   buffer.generate = ReadRule(object);
+  if (buffer.generate.has_value() && !BoundsFit(*buffer.generate, buffer.dtype)) {
+    object.Fail("generate", "low and high do not fit the dtype");
+  }
   buffer.file = ReadRegion(object, "file");
   buffer.golden = ReadRegion(object, "golden");
   if (const uint64_t align = object.Unsigned("align", kMaxAlign); align != 0) buffer.align = align;

@@ -13,8 +13,9 @@
 
 namespace pyptox::runner {
 
-// How the child ended before it was told to; kRunning when it did not.
-enum class ChildEnd { kRunning, kSignal, kExit, kTimeout };
+// How the child ended before it was told to; kRunning when it did not. kNonsense: it sent what the protocol does not
+// have, for a kernel wrote into the runner's channel.
+enum class ChildEnd { kRunning, kSignal, kExit, kTimeout, kNonsense };
 
 struct LaunchObservation {
   int32_t status = 0;
