@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "matrix/fault_list.h"
@@ -10,6 +11,11 @@ namespace pyptox::matrix {
 namespace {
 
 constexpr uint32_t kMaxLimitSeconds = 30 * 24 * 3600;
+
+// The words for what code is built for (DESIGN section 2). Which of them a resource can run, its agent knows.
+constexpr std::string_view kTargets[] = {"cpu-scalar",     "x86-avx2",       "x86-avx512",
+                                         "aarch64-sve256", "cuda-sm_120",    "ascend-910b3",
+                                         "ascend-910c",    "amdgpu-gfx1036", "pto-sim"};
 
 // CLASS OP NUMBER; what a class is, backends/inspect says.
 bool LooksLikeCondition(std::string_view text) {
@@ -101,7 +107,10 @@ void CheckSkips(const v1::Suite& suite, const v1::Lane& lane, const std::string&
 }  // namespace
 
 void CheckLane(const v1::Suite& suite, const v1::Lane& lane, const std::string& path, FaultList* faults) {
-  faults->CheckNameAt(path + ".target", lane.target());
+  if (std::find(std::begin(kTargets), std::end(kTargets), lane.target()) == std::end(kTargets)) {
+    faults->Add(path + ".target", fmt::format("there is no target '{}'; there are {}", lane.target(),
+                                              fmt::join(std::begin(kTargets), std::end(kTargets), ", ")));
+  }
   faults->CheckNameAt(path + ".resource.name", lane.resource().name());
   const std::string wanted = fmt::format("{}@{}", lane.target(), lane.resource().name());
   if (lane.name() != wanted)

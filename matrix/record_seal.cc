@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/canonical_json.h"
 #include "base/message_json.h"
 #include "base/sha256.h"
 #include "google/protobuf/util/message_differencer.h"
@@ -29,13 +28,11 @@ absl::StatusOr<v1::Record> ReadRecord(std::string_view json, std::string_view na
   const auto fault = [&](std::string_view text) {
     return absl::InvalidArgumentError(fmt::format("{}: {}", name, text));
   };
-  absl::StatusOr<nlohmann::json> value = ParseJson(json, name);
-  if (!value.ok()) return value.status();
-  absl::StatusOr<std::string> canonical = CanonicalJson(*value);
-  if (!canonical.ok()) return canonical.status();
-  if (*canonical != json) return fault("not in canonical form: it was edited or written by something else");
   v1::Record record;
   if (absl::Status status = JsonToMessage(json, name, &record); !status.ok()) return status;
+  absl::StatusOr<std::string> canonical = MessageToCanonicalJson(record);
+  if (!canonical.ok()) return canonical.status();
+  if (*canonical != json) return fault("not in canonical form: it was edited or written by something else");
   if (record.schema() != kRecordSchema)
     return fault(fmt::format("record schema {} is not known here", record.schema()));
   const v1::CaseCounts counts = CountCases(record.evidence().cases(), record.counts().planned());
@@ -45,31 +42,36 @@ absl::StatusOr<v1::Record> ReadRecord(std::string_view json, std::string_view na
   return record;
 }
 
-absl::Status ChainVerifier::Next(const v1::StoredRecord& stored) {
+ChainVerifier::ChainVerifier(Extent extent, std::optional<Checkpoint> checkpoint)
+    : extent_(extent), checkpoint_(std::move(checkpoint)) {}
+
+absl::StatusOr<v1::Record> ChainVerifier::Next(const v1::StoredRecord& stored) {
   const std::string name = fmt::format("record {}", stored.id());
   const auto fault = [&](std::string_view text) { return absl::DataLossError(fmt::format("{}: {}", name, text)); };
-  if (stored.id() != count_ + 1) return fault(fmt::format("stands where record {} is due", count_ + 1));
+  if (extent_ == Extent::kWhole && stored.id() != last_id_ + 1) {
+    return fault(fmt::format("stands where record {} is due", last_id_ + 1));
+  }
+  if (stored.id() <= last_id_) return fault(fmt::format("stands behind record {}", last_id_));
   if (Sha256Of(stored.json()).Hex() != stored.sha256()) return fault("its bytes do not have its digest");
   absl::StatusOr<v1::Record> record = ReadRecord(stored.json(), name);
   if (!record.ok()) return absl::DataLossError(record.status().message());
   if (record->id() != stored.id()) return fault(fmt::format("its own id is {}", record->id()));
-  if (record->previous_sha256() != head_) return fault("does not follow the record before it");
+  if (stored.id() == last_id_ + 1 && record->previous_sha256() != head_) {
+    return fault("does not follow the record before it");
+  }
+  if (checkpoint_ && checkpoint_->count == stored.id() && checkpoint_->head_sha256 != stored.sha256()) {
+    return fault("is not the one of the checkpoint");
+  }
   ++count_;
+  last_id_ = stored.id();
   head_ = stored.sha256();
-  heads_ += head_;
-  return absl::OkStatus();
+  return record;
 }
 
-absl::Status ChainVerifier::CheckAgainst(uint64_t count, std::string_view head_sha256) const {
-  if (count > count_) {
-    return absl::DataLossError(fmt::format("the checkpoint has {} records, the chain {}: it was cut", count, count_));
-  }
-  const std::string_view then =
-      count == 0 ? std::string_view(kNoRecord) : std::string_view(heads_).substr(64 * (count - 1), 64);
-  if (then != head_sha256) {
-    return absl::DataLossError(fmt::format("record {} is not the one of the checkpoint", count));
-  }
-  return absl::OkStatus();
+absl::Status ChainVerifier::Finish() const {
+  if (!checkpoint_ || extent_ == Extent::kSelection || checkpoint_->count <= count_) return absl::OkStatus();
+  return absl::DataLossError(
+      fmt::format("the checkpoint has {} records, the chain {}: it was cut", checkpoint_->count, count_));
 }
 
 }  // namespace pyptox::matrix

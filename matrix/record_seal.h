@@ -3,6 +3,7 @@
 #define PYPTOX_MATRIX_RECORD_SEAL_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,22 +27,38 @@ v1::StoredRecord SealRecord(uint64_t id, const std::string& previous_sha256, uin
 // `name`.
 absl::StatusOr<v1::Record> ReadRecord(std::string_view json, std::string_view name);
 
-// Walks a chain from its first record on. Feed the records in order; DATA_LOSS names the first fault.
+// How long the chain was at some time, and what its newest record was. Kept elsewhere, it shows a chain that was cut
+// or rewritten.
+struct Checkpoint {
+  uint64_t count = 0;
+  std::string head_sha256 = kNoRecord;
+};
+
+// Walks records in the order of their ids; DATA_LOSS names the first fault. What it sees needs nothing but the records'
+// own bytes, so anyone who has exported files can use it.
 class ChainVerifier {
  public:
-  // Accepts the next record, or says what is wrong: an edit (digest), a wrong place (id, previous digest).
-  absl::Status Next(const v1::StoredRecord& stored);
-  // The checkpoint (count, newest digest) was kept elsewhere: a chain that is shorter, or another one, is seen.
-  absl::Status CheckAgainst(uint64_t count, std::string_view head_sha256) const;
+  enum class Extent {
+    kWhole,      // every record from the first one on
+    kSelection,  // some of them: a link is looked at where both of its ends are there
+  };
+  explicit ChainVerifier(Extent extent = Extent::kWhole, std::optional<Checkpoint> checkpoint = std::nullopt);
 
+  // Accepts the next record and reads it, or says what is wrong: an edit (digest), a wrong place (id, previous digest).
+  absl::StatusOr<v1::Record> Next(const v1::StoredRecord& stored);
+  // Call at the end: is the checkpoint's record there? Only a whole chain can be too short.
+  absl::Status Finish() const;
+
+  // Records accepted, and the newest one.
   uint64_t count() const { return count_; }
   const std::string& head() const { return head_; }
 
  private:
+  const Extent extent_;
+  const std::optional<Checkpoint> checkpoint_;
   uint64_t count_ = 0;
+  uint64_t last_id_ = 0;
   std::string head_ = kNoRecord;
-  // All digests so far, 64 characters each: a checkpoint may lie in the middle.
-  std::string heads_;
 };
 
 }  // namespace pyptox::matrix

@@ -45,6 +45,28 @@ void CheckLanes(const v1::Suite& suite, FaultList* faults) {
   CheckCycles(suite, faults);
 }
 
+// What is not declared does not travel to the agent.
+void CheckDeclared(const v1::Suite& suite, FaultList* faults) {
+  const auto check = [&](const std::string& path, const std::string& file) {
+    const bool declared = std::any_of(suite.sources().begin(), suite.sources().end(),
+                                      [&](const std::string& glob) { return GlobMatches(glob, file); });
+    if (!declared) faults->Add(path, fmt::format("no entry of `sources` matches '{}'", file));
+  };
+  for (int i = 0; i < suite.cases_size(); ++i) {
+    for (int j = 0; j < suite.cases(i).buffers_size(); ++j) {
+      const v1::Buffer& buffer = suite.cases(i).buffers(j);
+      const std::string path = fmt::format("cases[{}].buffers[{}]", i, j);
+      if (buffer.has_file()) check(path + ".file.path", buffer.file().path());
+      if (buffer.has_golden()) check(path + ".golden.path", buffer.golden().path());
+    }
+  }
+  for (int i = 0; i < suite.lanes_size(); ++i) {
+    for (int j = 0; j < suite.lanes(i).run().compare_size(); ++j) {
+      check(fmt::format("lanes[{}].run.compare[{}].golden", i, j), suite.lanes(i).run().compare(j).golden());
+    }
+  }
+}
+
 bool HasGolden(const v1::Suite& suite) {
   const bool in_case = std::any_of(suite.cases().begin(), suite.cases().end(), [](const v1::Case& one) {
     return std::any_of(one.buffers().begin(), one.buffers().end(), [](const v1::Buffer& b) { return b.has_golden(); });
@@ -90,6 +112,7 @@ std::vector<SuiteFault> CheckSuite(const v1::Suite& suite) {
   if (suite.lanes_size() == 0) faults.Add("lanes", "empty");
   CheckLanes(suite, &faults);
   CheckCases(suite, &faults);
+  CheckDeclared(suite, &faults);
   return faults.Take();
 }
 

@@ -91,8 +91,10 @@ bool IsRetryable(const v1::Outcome& outcome) {
   return outcome.verdict() == v1::VERDICT_INFRA || outcome.verdict() == v1::VERDICT_LOST;
 }
 
+std::string VerdictWord(v1::Verdict verdict) { return Unprefixed(v1::Verdict_Name(verdict), "VERDICT_"); }
+
 std::string OutcomeWord(const v1::Outcome& outcome) {
-  const std::string word = Unprefixed(v1::Verdict_Name(outcome.verdict()), "VERDICT_");
+  const std::string word = VerdictWord(outcome.verdict());
   const bool with_kind = outcome.verdict() == v1::VERDICT_INFRA || outcome.verdict() == v1::VERDICT_TIMEOUT;
   return with_kind && !outcome.kind().empty() ? fmt::format("{}({})", word, outcome.kind()) : word;
 }

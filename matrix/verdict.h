@@ -29,6 +29,9 @@ v1::Outcome OutcomeOfCases(const CaseResults& cases, uint32_t planned);
 // The harness or the host was at fault: worth another attempt.
 bool IsRetryable(const v1::Outcome& outcome);
 
+// `PASS`, `NO_VERDICT`, ... without the enum's prefix.
+std::string VerdictWord(v1::Verdict verdict);
+
 // `PASS`, `FAIL`, `TIMEOUT(silence)`, `INFRA(report)`, `BLOCKED_TOOLCHAIN`.
 std::string OutcomeWord(const v1::Outcome& outcome);
 

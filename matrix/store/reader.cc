@@ -4,14 +4,17 @@
 
 #include <algorithm>
 
-#include "matrix/record_seal.h"
+#include "matrix/store/record_rows.h"
 #include "matrix/store/schema.h"
+#include "pyptox/v1/agent.pb.h"
 
 namespace pyptox::store {
 namespace {
 
 constexpr uint32_t kDefaultLimit = 100;
 constexpr uint32_t kMaxLimit = 1000;
+// Rows that one read transaction of a long walk sees: none keeps the log of the database from being checkpointed.
+constexpr int64_t kPageRows = 64;
 // A page of records stays well below one message.
 constexpr size_t kMaxRecordBytes = 3 << 20;
 
@@ -47,9 +50,10 @@ v1::EvidenceClass EvidenceClassOf(std::string word) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Reader>> Reader::Open(const std::string& path) {
-  absl::StatusOr<Database> database = Database::Open(path, SQLITE_OPEN_READONLY, nullptr);
+absl::StatusOr<std::unique_ptr<Reader>> Reader::Open(const std::string& path, const char* vfs) {
+  absl::StatusOr<Database> database = Database::Open(path, SQLITE_OPEN_READONLY, vfs);
   if (!database.ok()) return database.status();
+  sqlite3_db_config(database->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   if (absl::Status status = database->Execute("PRAGMA query_only = ON"); !status.ok()) return status;
   return std::unique_ptr<Reader>(new Reader(*std::move(database)));
 }
@@ -80,7 +84,8 @@ absl::StatusOr<v1::GetJobResponse> Reader::GetJob(uint64_t job_id) {
 
 absl::StatusOr<v1::JobSpec> Reader::GetSpec(uint64_t job_id) {
   const std::lock_guard lock(mutex_);
-  Statement statement = database_.Prepare("SELECT body FROM t_job_spec WHERE job_id = ?");
+  Statement statement =
+      database_.Prepare("SELECT s.body FROM t_job_spec js JOIN t_spec s ON s.id = js.spec_id WHERE js.job_id = ?");
   statement.Bind(job_id);
   if (!statement.Step()) {
     return statement.status().ok() ? absl::NotFoundError(fmt::format("there is no job {}", job_id))
@@ -100,7 +105,8 @@ absl::StatusOr<v1::ListArtifactsResponse> Reader::ListArtifacts(uint64_t job_id)
   }
   v1::ListArtifactsResponse response;
   Statement statement = database_.Prepare(
-      "SELECT attempt_id, name, size, sha256, executable FROM t_artifact WHERE job_id = ? ORDER BY attempt_id, name");
+      "SELECT r.attempt_id, a.name, a.size, a.sha256, a.executable FROM t_record r JOIN t_artifact a "
+      "ON a.record_id = r.id WHERE r.job_id = ? ORDER BY r.attempt_id, a.name");
   statement.Bind(job_id);
   while (statement.Step()) {
     v1::NamedArtifact* artifact = response.add_artifacts();
@@ -212,33 +218,63 @@ absl::StatusOr<v1::ServerInfo> Reader::GetServerInfo() {
   return info;
 }
 
-absl::StatusOr<std::set<Digest>> Reader::ReachableDigests() {
-  const std::lock_guard lock(mutex_);
-  std::set<Digest> digests;
-  const auto add = [&](const std::string& hex) {
-    // Digests were checked when they came in.
-    if (absl::StatusOr<Digest> digest = Digest::FromHex(hex); digest.ok()) digests.insert(*digest);
-  };
-  Statement specs = database_.Prepare("SELECT body FROM t_job_spec");
-  while (specs.Step()) {
-    v1::JobSpec spec;
-    specs.ReadMessage(0, &spec);
-    for (const v1::FileEntry& file : spec.tree().files()) add(file.sha256());
+absl::Status Reader::ForEachRow(std::string_view sql, const std::function<absl::Status(Statement&)>& row) {
+  int64_t after = 0;
+  while (true) {
+    const std::lock_guard lock(mutex_);
+    Statement statement = database_.Prepare(sql);
+    statement.Bind(after).Bind(kPageRows);
+    int64_t rows = 0;
+    for (; statement.Step(); ++rows) {
+      after = statement.Integer(0);
+      if (absl::Status status = row(statement); !status.ok()) return status;
+    }
+    if (!statement.status().ok() || rows < kPageRows) return statement.status();
   }
-  if (!specs.status().ok()) return specs.status();
-  Statement artifacts = database_.Prepare("SELECT sha256 FROM t_artifact");
-  while (artifacts.Step()) add(artifacts.Text(0));
+}
+
+absl::StatusOr<std::set<Digest>> Reader::ReachableDigests() {
+  std::set<Digest> digests;
+  const auto add_tree = [&](const google::protobuf::RepeatedPtrField<v1::FileEntry>& files) {
+    for (const v1::FileEntry& file : files) {
+      // Digests were checked when they came in.
+      if (absl::StatusOr<Digest> digest = Digest::FromHex(file.sha256()); digest.ok()) digests.insert(*digest);
+    }
+  };
+  absl::Status status =
+      ForEachRow("SELECT id, body FROM t_spec WHERE id > ? ORDER BY id LIMIT ?", [&](Statement& statement) {
+        v1::JobSpec spec;
+        statement.ReadMessage(1, &spec);
+        add_tree(spec.tree().files());
+        return statement.status();
+      });
+  if (!status.ok()) return status;
+  status = ForEachRow("SELECT attempt_id, body FROM t_orphan WHERE attempt_id > ? ORDER BY attempt_id LIMIT ?",
+                      [&](Statement& statement) {
+                        v1::AttemptFinished finished;
+                        statement.ReadMessage(1, &finished);
+                        add_tree(finished.evidence().artifacts());
+                        return statement.status();
+                      });
+  if (!status.ok()) return status;
+  const std::lock_guard lock(mutex_);
+  Statement artifacts = database_.Prepare("SELECT DISTINCT sha256 FROM t_artifact");
+  while (artifacts.Step()) {
+    if (absl::StatusOr<Digest> digest = Digest::FromHex(artifacts.Text(0)); digest.ok()) digests.insert(*digest);
+  }
   return Answer(artifacts.status(), std::move(digests));
 }
 
-absl::Status Reader::VerifyChain() {
-  const std::lock_guard lock(mutex_);
-  matrix::ChainVerifier verifier;
-  Statement statement = database_.Prepare("SELECT id, sha256, json FROM t_record ORDER BY id");
-  while (statement.Step()) {
-    if (absl::Status status = verifier.Next(StoredAt(statement)); !status.ok()) return status;
-  }
-  return statement.status();
+absl::Status Reader::VerifyChain(std::optional<matrix::Checkpoint> checkpoint) {
+  matrix::ChainVerifier verifier(matrix::ChainVerifier::Extent::kWhole, std::move(checkpoint));
+  absl::Status status = ForEachRow("SELECT id, sha256, json FROM t_record WHERE id > ? ORDER BY id LIMIT ?",
+                                   [&](Statement& statement) -> absl::Status {
+                                     const v1::StoredRecord stored = StoredAt(statement);
+                                     const absl::StatusOr<v1::Record> record = verifier.Next(stored);
+                                     if (!record.ok()) return record.status();
+                                     return CompareRows(database_, stored.id(), RowsOf(*record, stored.sha256()));
+                                   });
+  return status.ok() ? verifier.Finish() : status;
 }
 
 }  // namespace pyptox::store

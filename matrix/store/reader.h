@@ -6,12 +6,15 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/sha256.h"
+#include "matrix/record_seal.h"
 #include "matrix/store/sqlite.h"
 #include "pyptox/v1/agent.pb.h"
 #include "pyptox/v1/artifact.pb.h"
@@ -28,8 +31,8 @@ namespace pyptox::store {
 // missing.
 class Reader {
  public:
-  // The database was made by a Store.
-  static absl::StatusOr<std::unique_ptr<Reader>> Open(const std::string& path);
+  // The database was made by a Store. `vfs` is for tests.
+  static absl::StatusOr<std::unique_ptr<Reader>> Open(const std::string& path, const char* vfs = nullptr);
 
   absl::StatusOr<v1::ListJobsResponse> ListJobs(const v1::ListJobsRequest& request);
   absl::StatusOr<v1::GetJobResponse> GetJob(uint64_t job_id);
@@ -44,13 +47,16 @@ class Reader {
   absl::StatusOr<v1::ShowMatrixResponse> ShowMatrix(const std::string& suite);
   // Everything but version and uptime, which are the process's.
   absl::StatusOr<v1::ServerInfo> GetServerInfo();
-  // Digests that something reachable names: trees of job specs, artifacts of records.
+  // Digests that something reachable names: trees of job specs, artifacts of records and of orphans.
   absl::StatusOr<std::set<Digest>> ReachableDigests();
-  // Walks all records in order (matrix::ChainVerifier). DATA_LOSS names the first fault.
-  absl::Status VerifyChain();
+  // Walks all records in order (matrix::ChainVerifier) and compares the rows that stand beside them. DATA_LOSS names
+  // the first fault.
+  absl::Status VerifyChain(std::optional<matrix::Checkpoint> checkpoint = std::nullopt);
 
  private:
   explicit Reader(Database database) : database_(std::move(database)) {}
+  // Calls `row` for every row, in pages: `sql` takes the last value of its first column and how many rows it may give.
+  absl::Status ForEachRow(std::string_view sql, const std::function<absl::Status(Statement&)>& row);
 
   std::mutex mutex_;
   Database database_;

@@ -17,7 +17,8 @@ inline constexpr uint64_t kQueryMemoryBytes = 256ull << 20;
 inline constexpr int kQueryRows = 10'000;
 inline constexpr size_t kQueryResultBytes = 4'000'000;
 
-// Limits this process's memory and CPU time for good. For the query worker, before it touches the SQL.
+// Limits this process's memory and CPU time, and takes away writing to files, for good. For the query worker, before it
+// touches the SQL.
 absl::Status LimitThisProcess();
 
 // One read-only SELECT over the published views. INVALID_ARGUMENT with SQLite's words for anything else (several

@@ -3,17 +3,23 @@
 #define PYPTOX_MATRIX_STORE_SCHEMA_H_
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "matrix/store/sqlite.h"
 
 namespace pyptox::store {
 
+// SQL that leads from version i to version i + 1, for i = 0, 1, ...
+std::span<const std::string_view> Migrations();
+
 // Version that this program writes; PRAGMA user_version holds it.
 uint32_t SchemaVersion();
 
-// Brings an empty or older database to SchemaVersion in one transaction. FAILED_PRECONDITION for a newer one.
-absl::Status Migrate(const Database& database);
+// Brings an empty or older database to the newest version in one transaction. FAILED_PRECONDITION for a newer one and
+// for another program's.
+absl::Status Migrate(const Database& database, std::span<const std::string_view> migrations = Migrations());
 
 }  // namespace pyptox::store
 

@@ -47,6 +47,11 @@ Statement& Statement::Bind(std::string_view text) {
   return *this;
 }
 
+Statement& Statement::BindNull() {
+  if (status_.ok()) Note(sqlite3_bind_null(handle_.get(), next_++));
+  return *this;
+}
+
 Statement& Statement::BindBlob(std::string_view bytes) {
   if (status_.ok()) {
     const char* data = bytes.data() == nullptr ? "" : bytes.data();

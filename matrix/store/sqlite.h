@@ -30,6 +30,7 @@ class Statement {
   Statement& Bind(std::string_view text);
   Statement& Bind(const std::string& text) { return Bind(std::string_view(text)); }
   Statement& Bind(const char* text) { return Bind(std::string_view(text)); }
+  Statement& BindNull();
   Statement& BindBlob(std::string_view bytes);
   Statement& BindMessage(const google::protobuf::MessageLite& message);
 
@@ -40,6 +41,8 @@ class Statement {
   // Makes it ready to be bound and run again.
   void Reset();
 
+  // SQLITE_INTEGER, SQLITE_TEXT, SQLITE_NULL, ...
+  int Type(int column) const { return sqlite3_column_type(handle_.get(), column); }
   int64_t Integer(int column) const { return sqlite3_column_int64(handle_.get(), column); }
   uint64_t Unsigned(int column) const { return static_cast<uint64_t>(Integer(column)); }
   std::string Text(int column) const;
@@ -64,7 +67,7 @@ class Database {
   static absl::StatusOr<Database> Open(const std::string& path, int flags, const char* vfs);
 
   Statement Prepare(std::string_view sql) const { return Statement(handle_.get(), sql); }
-  // Runs any number of statements without results.
+  // Runs any number of statements; their rows are not looked at.
   absl::Status Execute(const std::string& sql) const;
   sqlite3* handle() const { return handle_.get(); }
 

@@ -17,9 +17,16 @@ absl::StatusOr<std::unique_ptr<Store>> Store::Open(const std::string& path, cons
 Store::~Store() = default;
 
 absl::Status Store::Prepare() {
-  // Each checkpoint is this connection's own, after a commit (wal_autocheckpoint, 1000 pages).
+  Statement mode = database_.Prepare("PRAGMA journal_mode = WAL");
+  if (!mode.Step()) return mode.status();
+  if (mode.Text(0) != "wal") {
+    return absl::FailedPreconditionError(fmt::format("database: journal mode is {}, wal is needed", mode.Text(0)));
+  }
+  mode.Reset();
+  // Each checkpoint is this connection's own, after a commit (wal_autocheckpoint, 1000 pages), or when it closes.
   absl::Status status = database_.Execute(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;");
+      "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; "
+      "PRAGMA journal_size_limit = 67108864;");
   if (status.ok()) status = Migrate(database_);
   if (status.ok()) {
     status = database_.Execute(
@@ -83,7 +90,8 @@ absl::StatusOr<Snapshot> Store::LoadSnapshot() {
     if (status.ok()) status = std::move(next);
   };
   Statement specs = database_.Prepare(
-      "SELECT s.body, s.job_id FROM t_job_spec s JOIN t_job j ON j.id = s.job_id WHERE j.state <> 'DONE'");
+      "SELECT s.body, j.id FROM t_job j JOIN t_job_spec js ON js.job_id = j.id JOIN t_spec s ON s.id = js.spec_id "
+      "WHERE j.state <> 'DONE'");
   while (specs.Step()) specs.ReadMessage(0, &snapshot.specs[specs.Unsigned(1)]);
   then(specs.status());
   then(ReadPairs(database_, "SELECT name, value FROM t_counter",

@@ -36,9 +36,9 @@ class Store {
     void DeleteLeases(uint64_t attempt_id);
     void PutToken(std::string_view key, uint64_t token);
     void PutAgent(const v1::Agent& agent);
-    // A fact is added to the history when its value differs from the newest one of its key.
+    // A fact joins the history when its value, observer or method is new.
     void PutResource(const v1::Resource& resource);
-    // FAILED_PRECONDITION when it is not the next of the chain, or its attempt has a record.
+    // Refused when it is not the next of the chain, or its job or attempt has a record.
     void PutRecord(const v1::Record& record, const v1::StoredRecord& stored);
     void PutOrphan(const v1::AttemptFinished& finished, std::string_view agent, std::string_view reason);
     void PutIdempotency(std::string_view key, uint64_t submission_id);
@@ -50,6 +50,8 @@ class Store {
     friend class Store;
     explicit Transaction(Store* store);
     Statement Prepare(std::string_view sql) const;
+    void PutFacts(const v1::Resource& resource);
+    void PutFact(const std::string& resource, const v1::Fact& fact);
     void Note(absl::Status status);
 
     Store* store_;

@@ -1,10 +1,14 @@
 // The writes of Store::Transaction.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
+#include "base/sha256.h"
+#include "matrix/record_seal.h"
+#include "matrix/store/record_rows.h"
 #include "matrix/store/store.h"
 #include "matrix/store/words.h"
+#include "nlohmann/json.hpp"
 
 namespace pyptox::store {
 
@@ -70,7 +74,16 @@ void Store::Transaction::PutJob(const v1::Job& job) {
 }
 
 void Store::Transaction::PutJobSpec(uint64_t job_id, const v1::JobSpec& spec) {
-  Note(Prepare("INSERT OR REPLACE INTO t_job_spec (job_id, body) VALUES (?, ?)").Bind(job_id).BindMessage(spec).Run());
+  const std::string body = spec.SerializeAsString();
+  const std::string sha256 = Sha256Of(body).Hex();
+  Note(Prepare("INSERT INTO t_spec (sha256, body) VALUES (?, ?) ON CONFLICT (sha256) DO NOTHING")
+           .Bind(sha256)
+           .BindBlob(body)
+           .Run());
+  Note(Prepare("INSERT OR REPLACE INTO t_job_spec (job_id, spec_id) SELECT ?, id FROM t_spec WHERE sha256 = ?")
+           .Bind(job_id)
+           .Bind(sha256)
+           .Run());
   for (const v1::Lane& lane : spec.suite().lanes()) {
     Note(Prepare("INSERT INTO t_lane (suite, lane, target, resource) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
                  "target = excluded.target, resource = excluded.resource")
@@ -145,24 +158,68 @@ void Store::Transaction::PutResource(const v1::Resource& resource) {
            .Bind(resource.holder_attempt_id())
            .BindMessage(resource)
            .Run());
-  for (const v1::Fact& fact : resource.facts()) {
-    Note(Prepare(
-             "INSERT INTO t_fact (resource, key, value, observer, method, observed_at_ns) "
-             "SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ?3 IS NOT (SELECT value FROM t_fact WHERE resource = ?1 AND key = ?2 "
-             "ORDER BY id DESC LIMIT 1)")
-             .Bind(resource.name())
-             .Bind(fact.key())
-             .Bind(fact.value())
-             .Bind(fact.observer())
-             .Bind(fact.method())
+  PutFacts(resource);
+}
+
+// The history keeps one row for each value that a fact had. Facts that are no longer observed are no longer current.
+void Store::Transaction::PutFacts(const v1::Resource& resource) {
+  nlohmann::json keys = nlohmann::json::array();
+  for (const v1::Fact& fact : resource.facts()) keys.push_back(fact.key());
+  Note(Prepare("UPDATE t_fact SET current = 0 WHERE resource = ? AND current = 1 AND key NOT IN "
+               "(SELECT value FROM json_each(?))")
+           .Bind(resource.name())
+           .Bind(keys.dump())
+           .Run());
+  for (const v1::Fact& fact : resource.facts()) PutFact(resource.name(), fact);
+}
+
+void Store::Transaction::PutFact(const std::string& resource, const v1::Fact& fact) {
+  Statement current = Prepare(
+      "SELECT id, value, observer, method, confirmed_at_ns FROM t_fact "
+      "WHERE resource = ? AND key = ? AND current = 1");
+  current.Bind(resource).Bind(fact.key());
+  const bool known = current.Step();
+  Note(current.status());
+  if (known && current.Text(1) == fact.value() && current.Text(2) == fact.observer() &&
+      current.Text(3) == fact.method()) {
+    if (current.Integer(4) == fact.observed_at_ns()) return;
+    Note(Prepare("UPDATE t_fact SET confirmed_at_ns = ? WHERE id = ?")
              .Bind(fact.observed_at_ns())
+             .Bind(current.Integer(0))
              .Run());
+    return;
   }
+  if (known) Note(Prepare("UPDATE t_fact SET current = 0 WHERE id = ?").Bind(current.Integer(0)).Run());
+  Note(Prepare("INSERT INTO t_fact (resource, key, value, observer, method, observed_at_ns, confirmed_at_ns, current) "
+               "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, 1)")
+           .Bind(resource)
+           .Bind(fact.key())
+           .Bind(fact.value())
+           .Bind(fact.observer())
+           .Bind(fact.method())
+           .Bind(fact.observed_at_ns())
+           .Run());
+}
+
+void Store::Transaction::PutRecord(const v1::Record& record, const v1::StoredRecord& stored) {
+  Statement last = Prepare("SELECT id, sha256 FROM t_record ORDER BY id DESC LIMIT 1");
+  const bool any = last.Step();
+  Note(last.status());
+  const uint64_t due = any ? last.Unsigned(0) + 1 : 1;
+  const std::string previous = any ? last.Text(1) : matrix::kNoRecord;
+  if (stored.id() != due || record.id() != due || record.previous_sha256() != previous) {
+    Note(absl::FailedPreconditionError(fmt::format("record {} after {} is not the next of the chain: {} after {}",
+                                                   record.id(), record.previous_sha256(), due, previous)));
+  }
+  if (Sha256Of(stored.json()).Hex() != stored.sha256()) {
+    Note(absl::FailedPreconditionError(fmt::format("record {} does not have its digest", stored.id())));
+  }
+  if (status_.ok()) Note(InsertRecord(store_->database_, RowsOf(record, stored.sha256()), stored.json()));
 }
 
 void Store::Transaction::PutOrphan(const v1::AttemptFinished& finished, std::string_view agent,
                                    std::string_view reason) {
-  Note(Prepare("INSERT INTO t_orphan (attempt_id, agent, reason, body) VALUES (?, ?, ?, ?)")
+  Note(Prepare("INSERT OR REPLACE INTO t_orphan (attempt_id, agent, reason, body) VALUES (?, ?, ?, ?)")
            .Bind(finished.attempt_id())
            .Bind(agent)
            .Bind(reason)
@@ -171,7 +228,10 @@ void Store::Transaction::PutOrphan(const v1::AttemptFinished& finished, std::str
 }
 
 void Store::Transaction::PutIdempotency(std::string_view key, uint64_t submission_id) {
-  Note(Prepare("INSERT INTO t_idempotency (key, submission_id) VALUES (?, ?)").Bind(key).Bind(submission_id).Run());
+  Note(Prepare("INSERT OR REPLACE INTO t_idempotency (key, submission_id) VALUES (?, ?)")
+           .Bind(key)
+           .Bind(submission_id)
+           .Run());
 }
 
 }  // namespace pyptox::store

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "matrix/verdict.h"
 
 namespace pyptox::store {
@@ -17,12 +19,6 @@ std::string EnumWord(const google::protobuf::EnumDescriptor* descriptor, int num
 
 std::string OutcomeOrEmpty(const v1::Outcome& outcome) {
   return outcome.verdict() == v1::VERDICT_UNSPECIFIED ? "" : matrix::OutcomeWord(outcome);
-}
-
-std::string NotCoveredLine(const v1::Evidence& evidence) {
-  if (evidence.not_covered().empty()) return "";
-  const int more = evidence.not_covered_size() - 1;
-  return more == 0 ? evidence.not_covered(0) : fmt::format("{} (and {} more)", evidence.not_covered(0), more);
 }
 
 }  // namespace pyptox::store

@@ -20,9 +20,6 @@ std::string WordOf(Enum value) {
 // Empty while there is no outcome.
 std::string OutcomeOrEmpty(const v1::Outcome& outcome);
 
-// One line for the matrix: the first sentence of not_covered and how many more there are.
-std::string NotCoveredLine(const v1::Evidence& evidence);
-
 }  // namespace pyptox::store
 
 #endif  // PYPTOX_MATRIX_STORE_WORDS_H_
