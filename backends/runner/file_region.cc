@@ -15,7 +15,8 @@
 namespace pyptox::runner {
 
 absl::StatusOr<MappedRegion> MappedRegion::Open(const FileRegion& region, uint64_t bytes) {
-  const UniqueFd fd(open(region.path.c_str(), O_RDONLY | O_CLOEXEC));
+  // O_NONBLOCK: a fifo is refused below; without it, its opening waits for a writer for ever.
+  const UniqueFd fd(open(region.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return ErrnoStatus(errno, region.path);
   struct stat info {};
   if (fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, region.path);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace pyptox::runner {
@@ -69,6 +70,11 @@ Judgement Judge(const Manifest& manifest, const Observation& seen) {
     if (output.comparison.has_value() && !output.comparison->equal) return {"MISMATCH", FirstDifference(output)};
   }
   if (seen.launches.size() != manifest.repeat) return {"INFRA", "not every launch was made"};
+  const auto goldens = std::count_if(manifest.buffers.begin(), manifest.buffers.end(),
+                                     [](const BufferSpec& buffer) { return buffer.golden.has_value(); });
+  const auto compared = std::count_if(seen.outputs.begin(), seen.outputs.end(),
+                                      [](const BufferObservation& output) { return output.comparison.has_value(); });
+  if (compared < goldens) return {"INFRA", "not every output was compared"};
   return {"PASS", ""};
 }
 

@@ -109,6 +109,21 @@ class CaseMemory {
     }
   }
 
+  // After every launch, for the next one may change an input back.
+  void LookAtInputs(uint32_t number, Observation* seen) const {
+    size_t input = 0;
+    for (size_t i = 0; i < memory_.size(); ++i) {
+      const BufferSpec& spec = manifest_.buffers[i];
+      if (spec.role == Role::kOut) continue;
+      BufferObservation& observed = seen->inputs[input++];
+      if (spec.role == Role::kInOut) continue;
+      observed.sha256_after = Sha256Of(memory_[i].storage()).Hex();
+      if (observed.sha256_after != observed.sha256 && !seen->stray.changed_input.has_value()) {
+        seen->stray.changed_input = fmt::format("input {} was changed by launch {}", spec.name, number);
+      }
+    }
+  }
+
   void LookAtOutputs(uint32_t number, std::vector<std::vector<std::byte>>* first, StrayEffects* stray) const {
     if (number == 1) first->clear();
     size_t output = 0;
@@ -129,20 +144,11 @@ class CaseMemory {
     }
   }
 
-  // After the last launch: hashes the inputs again, compares the outputs of the first launch with their goldens.
+  // After the last launch: compares the outputs of the first launch with their goldens.
   absl::Status Finish(const std::vector<std::vector<std::byte>>& first, Observation* seen) const {
-    size_t input = 0;
     size_t output = 0;
     for (size_t i = 0; i < memory_.size(); ++i) {
       const BufferSpec& spec = manifest_.buffers[i];
-      if (spec.role != Role::kOut) {
-        BufferObservation& observed = seen->inputs[input++];
-        if (spec.role == Role::kIn) observed.sha256_after = Sha256Of(memory_[i].storage()).Hex();
-        if (spec.role == Role::kIn && observed.sha256_after != observed.sha256 &&
-            !seen->stray.changed_input.has_value()) {
-          seen->stray.changed_input = fmt::format("input {} was changed", spec.name);
-        }
-      }
       if (spec.role == Role::kIn || first.empty()) continue;
       const std::span<const std::byte> bytes = first[output++];
       BufferObservation observed{spec.name, Sha256Of(bytes).Hex(), "", bytes.size(), {}};
@@ -168,12 +174,7 @@ class CaseMemory {
 
   // With gaps or permuted axes a storage index is no multi-index of the shape; then none is shown.
   static std::span<const uint64_t> DenseShape(const BufferSpec& spec) {
-    uint64_t step = 1;
-    for (size_t axis = spec.shape.size(); axis-- > 0;) {
-      if (spec.strides[axis] != step) return {};
-      step *= spec.shape[axis];
-    }
-    return spec.shape;
+    return IsDense(spec) ? std::span<const uint64_t>(spec.shape) : std::span<const uint64_t>();
   }
 
   bool Untouched(size_t i) const {
@@ -207,7 +208,11 @@ class Child {
     return absl::OkStatus();
   }
 
-  bool Command() { return send(channel_.get(), "L", 1, MSG_NOSIGNAL) == 1; }
+  // What the parent does between two launches is not the kernel's time.
+  bool Command() {
+    deadline_ = deadline_ + (ReadClocks().mono - idle_since_);
+    return send(channel_.get(), "L", 1, MSG_NOSIGNAL) == 1;
+  }
 
   // False at the end of the stream or past the deadline (`timed_out`).
   bool Receive(void* into, size_t size) {
@@ -228,6 +233,7 @@ class Child {
       at += got;
       size -= static_cast<size_t>(got);
     }
+    idle_since_ = ReadClocks().mono;
     return true;
   }
 
@@ -236,7 +242,8 @@ class Child {
   void RecordEnd(Observation* seen) {
     int status = 0;
     while (seen->end == ChildEnd::kRunning) {
-      const pid_t ended = timed_out_ ? 0 : waitpid(pid_, &status, WNOHANG);
+      // Past the limit too: a descendant of a child that is dead may have held the channel open.
+      const pid_t ended = waitpid(pid_, &status, WNOHANG);
       if (ended == pid_) {
         pid_ = -1;
         seen->end = WIFSIGNALED(status) ? ChildEnd::kSignal : ChildEnd::kExit;
@@ -264,6 +271,8 @@ class Child {
   pid_t pid_ = -1;
   UniqueFd channel_;
   MonoTime deadline_;
+  // Since when the child waits for a command.
+  MonoTime idle_since_;
   bool timed_out_ = false;
 };
 
@@ -317,6 +326,7 @@ absl::StatusOr<LaunchOutcome> Launch(const Manifest& manifest) {
     memory.Reset();
     alive = LaunchOnce(child, number, &seen);
     memory.LookForBrokenGuards(number, &seen.stray);
+    memory.LookAtInputs(number, &seen);
     if (alive) memory.LookAtOutputs(number, &outcome.outputs, &seen.stray);
   }
   if (!alive) child.RecordEnd(&seen);

@@ -47,6 +47,23 @@ std::string LoadedObjects() {
   return list;
 }
 
+// A name without a slash would be looked for in the system's folders.
+std::string PathOf(const std::string& module) { return module.find('/') == std::string::npos ? "./" + module : module; }
+
+// Null unless the module itself defines the symbol: dlsym looks in the module's libraries too, and a kernel that was
+// left out may well be called `tanh`.
+pyptox_kernel KernelOf(void* module, const std::string& symbol) {
+  void* const found = dlsym(module, symbol.c_str());
+  link_map* own = nullptr;
+  link_map* owner = nullptr;
+  Dl_info info{};
+  if (found == nullptr || dlinfo(module, RTLD_DI_LINKMAP, &own) != 0 ||
+      dladdr1(found, &info, reinterpret_cast<void**>(&owner), RTLD_DL_LINKMAP) == 0 || owner != own) {
+    return nullptr;
+  }
+  return reinterpret_cast<pyptox_kernel>(found);
+}
+
 // The child dies with its parent, leaves no core file, and starts with default signals and floating-point state.
 void PrepareProcess() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -63,14 +80,14 @@ void RunLaunchChild(const Manifest& manifest, const LaunchArguments& arguments, 
   LoadReport loaded;
   std::string text;
   loaded.before = ReadFpControl();
-  void* const module = dlopen(manifest.module.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const module = dlopen(PathOf(manifest.module).c_str(), RTLD_NOW | RTLD_LOCAL);
   loaded.after = ReadFpControl();
   pyptox_kernel kernel = nullptr;
   if (module == nullptr) {
     loaded.state = LoadState::kNoModule;
     text = dlerror();
   } else {
-    kernel = reinterpret_cast<pyptox_kernel>(dlsym(module, manifest.symbol.c_str()));
+    kernel = KernelOf(module, manifest.symbol);
     if (kernel == nullptr) {
       loaded.state = LoadState::kNoSymbol;
       text = "the symbol is not defined in the module";

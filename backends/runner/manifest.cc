@@ -1,5 +1,6 @@
 #include "backends/runner/manifest.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -46,11 +47,25 @@ std::optional<GenerateRule> ReadRule(JsonObject& parent) {
   return rule;
 }
 
-// The bounds of an integer's rule are integers.
+// The bounds of an integer's rule are integers that the type can hold.
 bool BoundsFit(const GenerateRule& rule, compare::DType dtype) {
-  if (compare::InfoOf(dtype).kind == compare::DTypeKind::kFloat) return std::isfinite(rule.high - rule.low);
-  return std::trunc(rule.low) == rule.low && std::trunc(rule.high) == rule.high && rule.low >= -kMaxExact &&
-         rule.high <= kMaxExact;
+  const compare::DTypeInfo& info = compare::InfoOf(dtype);
+  if (info.kind == compare::DTypeKind::kFloat) return std::isfinite(rule.high - rule.low);
+  const bool is_signed = info.kind == compare::DTypeKind::kSigned;
+  const double end = std::ldexp(1.0, static_cast<int>(8 * info.bytes) - (is_signed ? 1 : 0));
+  return std::trunc(rule.low) == rule.low && std::trunc(rule.high) == rule.high &&
+         rule.low >= std::max(is_signed ? -end : 0.0, -kMaxExact) && rule.high <= std::min(end - 1, kMaxExact);
+}
+
+// Nothing when a product passes 64 bits.
+std::optional<std::vector<uint64_t>> DenseStrides(const std::vector<uint64_t>& shape) {
+  std::vector<uint64_t> strides(shape.size());
+  uint64_t step = 1;
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = step;
+    if (__builtin_mul_overflow(step, shape[axis], &step)) return std::nullopt;
+  }
+  return strides;
 }
 
 // Fills in dense strides and the storage's length. False when it would pass kMaxBufferBytes.
@@ -61,12 +76,9 @@ bool LayOut(BufferSpec* buffer) {
     empty = empty || extent == 0;
   }
   if (buffer->strides.empty()) {
-    buffer->strides.resize(buffer->shape.size());
-    uint64_t step = 1;
-    for (size_t axis = buffer->shape.size(); axis-- > 0;) {
-      buffer->strides[axis] = step;
-      if (__builtin_mul_overflow(step, buffer->shape[axis], &step)) return false;
-    }
+    std::optional<std::vector<uint64_t>> dense = DenseStrides(buffer->shape);
+    if (!dense.has_value()) return false;
+    buffer->strides = *std::move(dense);
   }
   uint64_t last = 0;
   for (size_t axis = 0; !empty && axis < buffer->shape.size(); ++axis) {
@@ -134,6 +146,8 @@ ParamSpec ReadParam(JsonObject& object) {
 
 }  // namespace
 
+bool IsDense(const BufferSpec& buffer) { return buffer.strides == DenseStrides(buffer.shape); }
+
 absl::StatusOr<Manifest> ParseManifest(std::string_view text, std::string_view name) {
   absl::StatusOr<nlohmann::json> json = ParseJson(text, name);
   if (!json.ok()) return json.status();
@@ -156,6 +170,9 @@ absl::StatusOr<Manifest> ParseManifest(std::string_view text, std::string_view n
     manifest.buffers.push_back(ReadBuffer(member, manifest.expect_status));
     if (!names.insert(manifest.buffers.back().name).second) member.Fail("name", "a second buffer of this name");
   }
+  const bool writes = std::any_of(manifest.buffers.begin(), manifest.buffers.end(),
+                                  [](const BufferSpec& buffer) { return buffer.role != Role::kIn; });
+  if (!writes) object.Fail("buffers", "no out or inout buffer: the case would compare nothing");
   for (JsonObject& member : object.List("params")) manifest.params.push_back(ReadParam(member));
   object.Finish();
   if (!status.ok()) return status;

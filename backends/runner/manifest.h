@@ -40,6 +40,9 @@ struct BufferSpec {
   uint64_t bytes = 0;
 };
 
+// Whether the storage is the shape in row-major order without gaps, so that an index of the one is one of the other.
+bool IsDense(const BufferSpec& buffer);
+
 struct ParamSpec {
   bool is_float = false;
   int64_t i64 = 0;

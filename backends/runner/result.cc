@@ -97,11 +97,8 @@ std::string Safetensors(const Manifest& manifest, const LaunchOutcome& outcome) 
     const uint64_t begin = data.size();
     data.append(AsText(bytes));
     json shape = spec.shape.empty() ? json::array() : json(spec.shape);
-    // A storage with gaps has no dense shape: it travels flat.
-    uint64_t dense = 1;
-    for (const uint64_t extent : spec.shape) dense *= extent;
-    const uint64_t elements = bytes.size() / compare::InfoOf(spec.dtype).bytes;
-    if (dense != elements) shape = json::array({elements});
+    // The format knows row-major order alone: a storage with gaps or permuted axes travels flat.
+    if (!IsDense(spec)) shape = json::array({bytes.size() / compare::InfoOf(spec.dtype).bytes});
     header[spec.name] = {{"dtype", std::string(compare::InfoOf(spec.dtype).safetensors)},
                          {"shape", shape},
                          {"data_offsets", {begin, data.size()}}};

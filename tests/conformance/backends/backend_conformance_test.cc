@@ -249,6 +249,12 @@ TEST_P(BackendConformance, LoadingHasItsFaultsToo) {
   end = Run(Manifest("no_such.so", "add_one"));
   EXPECT_EQ(end.Outcome(), "CASE_OUTCOME_NO_MODULE");
   EXPECT_THAT(end.Reason(), HasSubstr("no_such.so"));
+  folder_.Write("text.so", "not an ELF file");
+  json manifest = Manifest("no_such.so", "add_one");
+  manifest["module"] = folder_ / "text.so";
+  end = Run(manifest);
+  EXPECT_EQ(end.Outcome(), "CASE_OUTCOME_NO_MODULE");
+  EXPECT_THAT(end.Reason(), HasSubstr("text.so"));
 }
 
 TEST_P(BackendConformance, ARefusalWritesNothing) {
@@ -309,13 +315,18 @@ TEST_P(SveUnderQemu, VectorsHave32Bytes) {
 }
 
 TEST_P(SveUnderQemu, AnotherLengthIsSeen) {
-  kernel_.set_qemu_cpu("max,sve128=on,sve256=off");
-  MakeRunnablePlan();
-  if (IsSkipped()) return;
-  json manifest = Manifest("sve_kernels.so", "add_one");
-  manifest["sve_vector_bytes"] = 32;
-  const RunnerEnd end = Run(manifest);
-  EXPECT_EQ(end.Outcome(), "CASE_OUTCOME_BLOCKED_DEVICE") << end.Reason();
+  const std::pair<const char*, int> lengths[] = {{"max,sve128=on,sve256=off", 16}, {"max,sve512=on", 64}};
+  for (const auto& [cpu, bytes] : lengths) {
+    kernel_.set_qemu_cpu(cpu);
+    MakeRunnablePlan();
+    if (IsSkipped()) return;
+    json manifest = Manifest("sve_kernels.so", "add_one");
+    manifest["sve_vector_bytes"] = 32;
+    const RunnerEnd end = Run(manifest);
+    EXPECT_EQ(end.Outcome(), "CASE_OUTCOME_BLOCKED_DEVICE") << end.Reason();
+    EXPECT_EQ(end.result["sve_vector_bytes"], bytes);
+    EXPECT_EQ(end.result["launches"], 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, SveUnderQemu,

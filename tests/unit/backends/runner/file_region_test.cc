@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -51,6 +52,13 @@ TEST(FileRegion, OnlyRegularFiles) {
   TempFolder folder;
   EXPECT_EQ(MappedRegion::Open({folder / "none", 0, false}, 1).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(MappedRegion::Open({folder.path(), 0, true}, 1).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// Nobody writes into it: whoever waits for that waits for ever.
+TEST(FileRegion, AFifoIsRefusedAtOnce) {
+  TempFolder folder;
+  ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
+  EXPECT_EQ(MappedRegion::Open({folder / "fifo", 0, true}, 1).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(FileRegion, ASparseFileOfGigabytesIsOnlyMapped) {

@@ -88,6 +88,19 @@ TEST(Judge, EachFaultHasItsOutcomeAndBlameHasAnOrder) {
   }
 }
 
+TEST(Judge, AGoldenThatWasNotComparedIsNoPass) {
+  Manifest manifest = ThreeLaunches();
+  manifest.buffers.resize(2);
+  for (BufferSpec& buffer : manifest.buffers) buffer.golden = FileRegion{"y.bin", 0, false};
+  Observation seen = Good();
+  EXPECT_EQ(Judge(manifest, seen).outcome, "INFRA");
+  EXPECT_EQ(Judge(manifest, seen).reason, "not every output was compared");
+  seen.outputs.push_back({"z", "", "", 4, {}});
+  EXPECT_EQ(Judge(manifest, seen).outcome, "INFRA");
+  seen.outputs[1].comparison = Equal();
+  EXPECT_EQ(Judge(manifest, seen).outcome, "PASS");
+}
+
 TEST(Judge, HowTheChildEnded) {
   const struct {
     ChildEnd end;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "backends/runner/judge.h"
 #include "base/sha256.h"
@@ -19,10 +20,14 @@ using compare::DType;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Manifest ForKernel(const char* symbol) {
+std::string KernelFolder() {
   const char* const folder = std::getenv("PYPTOX_KERNEL_DIR");
+  return folder == nullptr ? "." : folder;
+}
+
+Manifest ForKernel(const char* symbol) {
   Manifest manifest;
-  manifest.module = std::string(folder == nullptr ? "." : folder) + "/sample_kernels.so";
+  manifest.module = KernelFolder() + "/sample_kernels.so";
   manifest.symbol = symbol;
   manifest.repeat = 3;
   return manifest;
@@ -172,6 +177,69 @@ TEST(Launch, ManyBuffersOutOfOnePackedFile) {
   EXPECT_THAT(Judge(manifest, flipped->seen).reason, HasSubstr("output b17: 1 of 29 elements differ"));
 }
 
+// As one big case would: the runner's own work on 64 MiB, twenty times, takes longer than the kernel may.
+TEST(Launch, TheLimitIsTheKernelsTimeAlone) {
+  Manifest manifest = ForKernel("refuse_index");
+  manifest.buffers = {Dense("y", Role::kOut, DType::kU8, 64 << 20)};
+  manifest.expect_status = PYPTOX_REFUSED_INDEX;
+  manifest.repeat = 20;
+  manifest.timeout_ms = 500;
+  const absl::StatusOr<LaunchOutcome> outcome = Launch(manifest);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(Judge(manifest, outcome->seen).outcome, "PASS") << Judge(manifest, outcome->seen).reason;
+}
+
+TEST(Launch, AnInputThatIsPutBackWasChanged) {
+  TempFolder folder;
+  Manifest manifest = AddOne(folder, 4);
+  manifest.module = KernelFolder() + "/sly_kernels.so";
+  manifest.symbol = "toggle_input";
+  manifest.repeat = 2;
+  const absl::StatusOr<LaunchOutcome> outcome = Launch(manifest);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->seen.inputs[0].sha256_after, outcome->seen.inputs[0].sha256);
+  EXPECT_EQ(Judge(manifest, outcome->seen).outcome, "INPUT_CHANGED");
+  EXPECT_EQ(Judge(manifest, outcome->seen).reason, "input x was changed by launch 1");
+}
+
+TEST(Launch, ACrashIsACrashWhoeverHoldsTheChannel) {
+  TempFolder folder;
+  Manifest manifest = AddOne(folder, 4);
+  manifest.module = KernelFolder() + "/sly_kernels.so";
+  manifest.symbol = "crash_beside_a_child";
+  manifest.timeout_ms = 500;
+  const absl::StatusOr<LaunchOutcome> outcome = Launch(manifest);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(Judge(manifest, outcome->seen).outcome, "CRASH") << Judge(manifest, outcome->seen).reason;
+}
+
+// `abs` is there, but in the C library.
+TEST(Launch, AKernelOfALibraryBehindTheModuleIsNone) {
+  TempFolder folder;
+  Manifest manifest = AddOne(folder, 4);
+  manifest.symbol = "abs";
+  const absl::StatusOr<LaunchOutcome> outcome = Launch(manifest);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(Judge(manifest, outcome->seen).outcome, "NO_SYMBOL");
+  EXPECT_EQ(Judge(manifest, outcome->seen).reason, "abs: the symbol is not defined in the module");
+}
+
+TEST(Launch, AModuleWithoutAFolderIsInThisFolder) {
+  TempFolder folder;
+  Manifest manifest = AddOne(folder, 4);
+  std::filesystem::copy_file(manifest.module, folder / "kernels.so");
+  folder.Write("libm.so.6", "not an ELF file");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  manifest.module = "kernels.so";
+  EXPECT_EQ(Judge(manifest, Launch(manifest)->seen).outcome, "PASS") << Judge(manifest, Launch(manifest)->seen).reason;
+  // Not the system's file of that name.
+  manifest.module = "libm.so.6";
+  const absl::StatusOr<LaunchOutcome> outcome = Launch(manifest);
+  std::filesystem::current_path(before);
+  EXPECT_EQ(Judge(manifest, outcome->seen).outcome, "NO_MODULE") << Judge(manifest, outcome->seen).reason;
+}
+
 TEST(Launch, FilesThatCanNotServe) {
   TempFolder folder;
   const struct {
@@ -193,6 +261,9 @@ TEST(Launch, FilesThatCanNotServe) {
     EXPECT_TRUE(outcome->seen.launches.empty());
   }
   Manifest manifest = AddOne(folder, 4);
+  manifest.buffers[1].golden->path = folder / "no_golden";
+  EXPECT_EQ(Judge(manifest, Launch(manifest)->seen).outcome, "BAD_FILE");
+  manifest = AddOne(folder, 4);
   manifest.buffers[0].generate.reset();
   manifest.buffers[0].file = FileRegion{folder / "nowhere", 0, false};
   EXPECT_EQ(Judge(manifest, Launch(manifest)->seen).outcome, "BAD_FILE");

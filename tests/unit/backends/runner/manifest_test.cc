@@ -156,6 +156,49 @@ TEST(Manifest, WrongValues) {
   EXPECT_EQ(ErrorOf(value), "");
 }
 
+// Integers by rule lie within what their type can hold; otherwise they would wrap out of their own bounds.
+TEST(Manifest, BoundsOfARuleFitTheType) {
+  const struct {
+    const char* dtype;
+    double low, high;
+    bool fits;
+  } table[] = {{"I8", -128, 127, true},   {"I8", -129, 0, false},    {"I8", 0, 128, false},
+               {"U8", 0, 255, true},      {"U8", -1, 0, false},      {"U16", 0, 65536, false},
+               {"I32", -0x1p31, 0, true}, {"I32", 0, 0x1p31, false}, {"U64", 0, 0x1p53, true},
+               {"I64", -0x1p53, 0, true}, {"I64", 0, 0x1p54, false}, {"I16", 0, 0.5, false},
+               {"BF16", -1e9, 1e9, true}};
+  for (const auto& row : table) {
+    json value = Sample();
+    value["buffers"][0]["dtype"] = std::string("DTYPE_") + row.dtype;
+    value["buffers"][0]["generate"]["low"] = row.low;
+    value["buffers"][0]["generate"]["high"] = row.high;
+    EXPECT_EQ(Parse(value).ok(), row.fits) << row.dtype << " " << row.low << " " << row.high << ": " << ErrorOf(value);
+  }
+}
+
+TEST(Manifest, ACaseWithoutOutputComparesNothing) {
+  json value = Sample();
+  value["buffers"].erase(2);
+  EXPECT_EQ(ErrorOf(value), "");
+  value["buffers"].erase(1);
+  EXPECT_EQ(ErrorOf(value), "m.json.buffers: no out or inout buffer: the case would compare nothing");
+  value.erase("buffers");
+  EXPECT_EQ(ErrorOf(value), "m.json.buffers: no out or inout buffer: the case would compare nothing");
+}
+
+TEST(Manifest, DenseIsRowMajorWithoutGaps) {
+  BufferSpec buffer;
+  buffer.shape = {2, 3, 4};
+  buffer.strides = {12, 4, 1};
+  EXPECT_TRUE(IsDense(buffer));
+  for (const std::vector<uint64_t>& strides :
+       std::vector<std::vector<uint64_t>>{{1, 2, 6}, {12, 4, 2}, {13, 4, 1}, {0, 4, 1}, {4, 12, 1}}) {
+    buffer.strides = strides;
+    EXPECT_FALSE(IsDense(buffer));
+  }
+  EXPECT_TRUE(IsDense(BufferSpec{}));
+}
+
 // A name becomes a file's name.
 TEST(Manifest, NamesAreSafe) {
   for (const char* name : {"", ".", "..", ".hidden", "a/b", "../x", "a b", "a\n", "\xc3\xa9", "-rf"}) {

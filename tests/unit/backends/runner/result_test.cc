@@ -17,12 +17,14 @@ std::vector<std::byte> Bytes(std::initializer_list<int> values) {
   return bytes;
 }
 
-BufferSpec Spec(const char* name, Role role, compare::DType dtype, std::vector<uint64_t> shape, uint64_t bytes) {
+BufferSpec Spec(const char* name, Role role, compare::DType dtype, std::vector<uint64_t> shape,
+                std::vector<uint64_t> strides, uint64_t bytes) {
   BufferSpec spec;
   spec.name = name;
   spec.role = role;
   spec.dtype = dtype;
   spec.shape = std::move(shape);
+  spec.strides = std::move(strides);
   spec.bytes = bytes;
   return spec;
 }
@@ -35,11 +37,12 @@ struct Written {
 Written TwoOutputs(const TempFolder& folder) {
   Written written;
   written.manifest.output_dir = folder.path();
-  written.manifest.buffers = {
-      Spec("x", Role::kIn, compare::DType::kU8, {1}, 1), Spec("flags", Role::kOut, compare::DType::kBool, {3}, 3),
-      Spec("empty", Role::kOut, compare::DType::kF32, {0, 2}, 0), Spec("s", Role::kInOut, compare::DType::kBf16, {}, 2),
-      // One row of two elements, three apart.
-      Spec("gaps", Role::kOut, compare::DType::kU8, {2}, 4)};
+  written.manifest.buffers = {Spec("x", Role::kIn, compare::DType::kU8, {1}, {1}, 1),
+                              Spec("flags", Role::kOut, compare::DType::kBool, {3}, {1}, 3),
+                              Spec("empty", Role::kOut, compare::DType::kF32, {0, 2}, {2, 1}, 0),
+                              Spec("s", Role::kInOut, compare::DType::kBf16, {}, {}, 2),
+                              // One row of two elements, three apart.
+                              Spec("gaps", Role::kOut, compare::DType::kU8, {2}, {3}, 4)};
   written.outcome.outputs = {Bytes({1, 0, 1}), Bytes({}), Bytes({0x80, 0x3f}), Bytes({7, 0xa5, 0xa5, 8})};
   return written;
 }
@@ -78,6 +81,18 @@ TEST(Result, SafetensorsByTheFormat) {
     "s": {"dtype": "BF16", "shape": [], "data_offsets": [3, 5]},
     "gaps": {"dtype": "U8", "shape": [4], "data_offsets": [5, 9]}})"));
   EXPECT_EQ(file.substr(8 + length), std::string("\1\0\1\x80\x3f\7\xa5\xa5\x08", 9));
+}
+
+// Column by column in memory: a reader would take the bytes for rows, so no shape of two axes is claimed.
+TEST(Result, SafetensorsClaimsNoShapeForPermutedAxes) {
+  Written written;
+  written.manifest.buffers = {Spec("y", Role::kOut, compare::DType::kU8, {2, 3}, {1, 2}, 6),
+                              Spec("z", Role::kOut, compare::DType::kU8, {2, 3}, {3, 1}, 6)};
+  written.outcome.outputs = {Bytes({1, 4, 2, 5, 3, 6}), Bytes({1, 2, 3, 4, 5, 6})};
+  const std::string file = Safetensors(written.manifest, written.outcome);
+  const json header = json::parse(file.substr(8, file.size() - 8 - 12));
+  EXPECT_EQ(header["y"]["shape"], json::array({6}));
+  EXPECT_EQ(header["z"]["shape"], json({2, 3}));
 }
 
 TEST(Result, JsonHasTheProtosNames) {
