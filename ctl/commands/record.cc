@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "base/file_io.h"
 #include "base/sha256.h"
@@ -104,16 +105,16 @@ void Export(Session& session, const RecordOptions& options) {
   session.Say(fmt::format("{} records exported", count));
 }
 
-absl::Status CheckCheckpoint(const matrix::ChainVerifier& chain, const std::string& checkpoint) {
-  if (checkpoint.empty()) return absl::OkStatus();
-  const size_t colon = checkpoint.find(':');
-  uint64_t count = 0;
-  const auto [end, error] =
-      std::from_chars(checkpoint.data(), checkpoint.data() + std::min(colon, checkpoint.size()), count);
-  if (colon == std::string::npos || error != std::errc() || end != checkpoint.data() + colon) {
-    return absl::InvalidArgumentError(fmt::format("--checkpoint {}: not COUNT:SHA256", checkpoint));
+absl::StatusOr<std::optional<matrix::Checkpoint>> ParseCheckpoint(const std::string& text) {
+  if (text.empty()) return std::optional<matrix::Checkpoint>();
+  const size_t colon = text.find(':');
+  matrix::Checkpoint checkpoint;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + std::min(colon, text.size()), checkpoint.count);
+  if (colon == std::string::npos || error != std::errc() || end != text.data() + colon) {
+    return absl::InvalidArgumentError(fmt::format("--checkpoint {}: not COUNT:SHA256", text));
   }
-  return chain.CheckAgainst(count, std::string_view(checkpoint).substr(colon + 1));
+  checkpoint.head_sha256 = text.substr(colon + 1);
+  return std::optional(checkpoint);
 }
 
 // Files as given; of a folder its *.json, sorted by name.
@@ -139,60 +140,74 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const std::vector<std::string>&
   return files;
 }
 
-// Several records are a chain when they are all there from the first on; fewer are verified one by one.
-absl::Status VerifyFiles(const RecordOptions& options, matrix::ChainVerifier* chain, size_t* count) {
-  absl::StatusOr<std::vector<std::string>> files = FilesOf(options.paths);
+struct Verified {
+  size_t records = 0;
+  // From the first record on: a checkpoint can be made of it.
+  bool whole = true;
+  std::string head;
+};
+
+// Files that start with record 1 are a chain; others are verified one by one, and linked where both ends are there.
+absl::StatusOr<Verified> VerifyFiles(const std::vector<std::string>& paths,
+                                     const std::optional<matrix::Checkpoint>& checkpoint) {
+  absl::StatusOr<std::vector<std::string>> files = FilesOf(paths);
   if (!files.ok()) return files.status();
-  bool chained = true;
+  std::optional<matrix::ChainVerifier> chain;
+  Verified verified;
   for (const std::string& file : *files) {
     absl::StatusOr<std::string> text = ReadFile(file, kMaxRecordBytes);
     if (!text.ok()) return text.status();
     absl::StatusOr<v1::Record> record = matrix::ReadRecord(*text, file);
     if (!record.ok()) return record.status();
-    if (*count == 0) chained = record->id() == 1;
-    ++*count;
-    if (!chained) continue;
+    if (!chain.has_value()) {
+      verified.whole = record->id() == 1;
+      using Extent = matrix::ChainVerifier::Extent;
+      chain.emplace(verified.whole ? Extent::kWhole : Extent::kSelection, checkpoint);
+    }
     v1::StoredRecord stored;
     stored.set_id(record->id());
     stored.set_json(*text);
     stored.set_sha256(Sha256Of(*text).Hex());
-    if (absl::Status status = chain->Next(stored); !status.ok()) return status;
+    if (absl::Status status = chain->Next(stored).status(); !status.ok()) return status;
   }
-  if (!chained && !options.checkpoint.empty()) {
-    return absl::InvalidArgumentError("--checkpoint needs all records from the first on");
-  }
-  return absl::OkStatus();
+  if (absl::Status status = chain->Finish(); !status.ok()) return status;
+  verified.records = chain->count();
+  verified.head = chain->head();
+  return verified;
 }
 
-absl::Status VerifyServer(Client& client, matrix::ChainVerifier* chain, size_t* count) {
+absl::StatusOr<Verified> VerifyServer(Client& client, const std::optional<matrix::Checkpoint>& checkpoint) {
   absl::StatusOr<v1::ServerInfo> info = client.GetServerInfo();
   if (!info.ok()) return info.status();
-  for (uint64_t id = 1; id <= info->records(); ++id, ++*count) {
+  matrix::ChainVerifier chain(matrix::ChainVerifier::Extent::kWhole, checkpoint);
+  for (uint64_t id = 1; id <= info->records(); ++id) {
     absl::StatusOr<v1::StoredRecord> stored = client.GetRecord(id);
     if (!stored.ok()) return stored.status();
-    if (absl::Status status = chain->Next(*stored); !status.ok()) return status;
+    if (absl::Status status = chain.Next(*stored).status(); !status.ok()) return status;
   }
-  return chain->CheckAgainst(info->records(), info->head_sha256());
+  if (absl::Status status = chain.Finish(); !status.ok()) return status;
+  if (chain.head() != info->head_sha256())
+    return absl::DataLossError("the newest record is not the one that the controller names");
+  return Verified{chain.count(), true, chain.head()};
 }
 
 void Verify(Session& session, const RecordOptions& options) {
-  matrix::ChainVerifier chain;
-  size_t count = 0;
-  absl::Status status;
+  absl::StatusOr<std::optional<matrix::Checkpoint>> checkpoint = ParseCheckpoint(options.checkpoint);
+  if (!checkpoint.ok()) return session.Fail(kExitUsage, std::string(checkpoint.status().message()));
+  absl::StatusOr<Verified> verified = absl::InternalError("");
   if (options.paths.empty()) {
     absl::StatusOr<Client*> client = session.client();
     if (ValueOrFail(session, client) == nullptr) return;
-    status = VerifyServer(**client, &chain, &count);
+    verified = VerifyServer(**client, *checkpoint);
   } else {
-    status = VerifyFiles(options, &chain, &count);
+    verified = VerifyFiles(options.paths, *checkpoint);
   }
-  if (status.ok()) status = CheckCheckpoint(chain, options.checkpoint);
-  if (!status.ok()) return session.Fail(status);
-  const bool whole = chain.count() == count;
-  const reports::Table table{{"VERIFIED", "CHAIN", "CHECKPOINT"},
-                             {{fmt::format("{} records", count), whole ? "whole" : "part of one",
-                               whole ? fmt::format("{}:{}", chain.count(), chain.head()) : ""}}};
-  session.Show(table, "verified", {{"records", count}, {"chain", whole}, {"checkpoint", table.rows[0][2]}});
+  if (ValueOrFail(session, verified) == nullptr) return;
+  const std::string made = verified->whole ? fmt::format("{}:{}", verified->records, verified->head) : "";
+  const reports::Table table{
+      {"VERIFIED", "CHAIN", "CHECKPOINT"},
+      {{fmt::format("{} records", verified->records), verified->whole ? "whole" : "part of one", made}}};
+  session.Show(table, "verified", {{"records", verified->records}, {"chain", verified->whole}, {"checkpoint", made}});
 }
 
 }  // namespace
