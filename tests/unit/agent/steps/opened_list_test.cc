@@ -1,0 +1,59 @@
+#include "agent/steps/opened_list.h"
+
+#include <gtest/gtest.h>
+
+namespace pyptox::agent {
+namespace {
+
+OpenedInput Input(const std::string& path, const std::string& sha256 = "aa", bool executed = false) {
+  OpenedInput input;
+  input.path = path;
+  input.sha256 = sha256;
+  input.size = 5;
+  input.executed = executed;
+  return input;
+}
+
+// `PATH` or `PATH!` for one outside, blank-separated.
+std::string Paths(const v1::StepResult& step) {
+  std::string text;
+  for (const v1::OpenedFile& file : step.opened()) {
+    text += (text.empty() ? "" : " ") + file.path() + (file.outside() ? "!" : "");
+  }
+  return text;
+}
+
+TEST(OpenedListTest, EachFileOnceAtItsFirstStep) {
+  OpenedList list("/work/attempts/7");
+  v1::StepResult first, second;
+  list.AppendNew({Input("/usr/bin/cc", "aa", true), Input("/work/attempts/7/src/a.c")}, &first);
+  list.AppendNew({Input("/usr/bin/cc", "aa", true), Input("/usr/bin/cc"), Input("/work/attempts/7/src/a.c", "bb")},
+                 &second);
+  EXPECT_EQ(Paths(first), "/usr/bin/cc src/a.c");
+  EXPECT_TRUE(first.opened(0).executed());
+  EXPECT_EQ(first.opened(1).size(), 5u);
+  EXPECT_EQ(Paths(second), "/usr/bin/cc src/a.c") << "read, not executed; and other contents";
+}
+
+TEST(OpenedListTest, WhatIsOutside) {
+  OpenedList list("/work/attempts/7");
+  list.AddToolFolder("/home/me/pyptox/bin");
+  list.AddToolOf("/home/me/tools/gcc-13/bin/gcc");
+  list.AddToolOf("/srv/cc/cc1");
+  list.AddToolOf("/work/attempts/7/build/tool");
+  list.AddToolOf("/bin/sh");  // must not make `/` a tool's folder
+  v1::StepResult step;
+  for (const char* path : {"/work/attempts/7/build/x", "/work/attempts/70/src/x", "/work/attempts/6/src/x",
+                           "/usr/lib/libc.so.6", "/etc/ld.so.cache", "/home/me/pyptox/bin/pyptox-runner",
+                           "/home/me/pyptox/lib/x", "/home/me/tools/gcc-13/lib/cc1", "/home/me/tools/gcc-12/lib/cc1",
+                           "/srv/cc/specs", "/srv/other", "/tmp/x", "/libx", "relative"}) {
+    list.AppendNew({Input(path)}, &step);
+  }
+  EXPECT_EQ(Paths(step),
+            "build/x /work/attempts/70/src/x! /work/attempts/6/src/x! /usr/lib/libc.so.6 /etc/ld.so.cache "
+            "/home/me/pyptox/bin/pyptox-runner /home/me/pyptox/lib/x! /home/me/tools/gcc-13/lib/cc1 "
+            "/home/me/tools/gcc-12/lib/cc1! /srv/cc/specs /srv/other! /tmp/x! /libx! relative!");
+}
+
+}  // namespace
+}  // namespace pyptox::agent
