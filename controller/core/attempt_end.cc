@@ -6,6 +6,7 @@
 #include "controller/core/record.h"
 #include "controller/core/resources.h"
 #include "controller/core/scheduling.h"
+#include "matrix/verdict.h"
 
 namespace pyptox::controller {
 namespace {
@@ -80,7 +81,7 @@ void LoseAttempt(Turn& turn, uint64_t attempt_id, std::string_view kind, std::st
   const uint64_t job_id = turn.state.attempts.at(attempt_id).attempt.job_id();
   JobEntry& entry = turn.state.jobs.at(job_id);
   const bool cancelling = entry.job.state() == v1::JOB_STATE_CANCELLING;
-  const v1::Outcome lost = MakeOutcome(v1::VERDICT_LOST, kind, reason);
+  const v1::Outcome lost = matrix::MakeOutcome(v1::VERDICT_LOST, kind, std::string(reason));
   const v1::Attempt attempt = EndAttempt(turn, attempt_id, lost);
   if (cancelling) {
     FinishJob(turn, job_id, v1::Outcome(entry.job.outcome()), attempt, {});

@@ -4,6 +4,7 @@
 #include "controller/core/handlers.h"
 #include "controller/core/held_locks.h"
 #include "controller/core/scheduling.h"
+#include "matrix/verdict.h"
 
 namespace pyptox::controller {
 namespace {
@@ -22,7 +23,11 @@ void OnHeartbeat(Turn& turn, uint64_t session, const std::string& agent, const v
   answer.mutable_heartbeat_ack()->set_sequence(heartbeat.sequence());
   turn.SendTo(session, answer);
   for (const uint64_t id : heartbeat.attempt_ids()) {
-    if (SpokenFor(turn, id, agent)) continue;
+    if (const LiveAttempt* live = SpokenFor(turn, id, agent)) {
+      const JobEntry& entry = turn.state.jobs.at(live->attempt.job_id());
+      if (entry.job.state() == v1::JOB_STATE_CANCELLING) turn.SendTo(session, CancelMessage(entry));
+      continue;
+    }
     // A result that is being acknowledged may still be named; what was given up must end.
     const auto ended = turn.state.ended.find(id);
     if (ended != turn.state.ended.end() && ended->second != v1::VERDICT_LOST) continue;
@@ -87,8 +92,8 @@ void OnRefused(Turn& turn, const std::string& agent, const v1::AttemptRefused& r
   if (!SpokenFor(turn, refused.attempt_id(), agent)) return;
   v1::Evidence evidence;
   *evidence.mutable_outcome() =
-      MakeOutcome(v1::VERDICT_INFRA, refused.outcome().kind().empty() ? "refused" : refused.outcome().kind(),
-                  refused.outcome().reason());
+      matrix::MakeOutcome(v1::VERDICT_INFRA, refused.outcome().kind().empty() ? "refused" : refused.outcome().kind(),
+                          refused.outcome().reason());
   ConcludeAttempt(turn, refused.attempt_id(), evidence);
 }
 

@@ -2,6 +2,7 @@
 
 #include "controller/core/attempt_end.h"
 #include "controller/core/handlers.h"
+#include "matrix/verdict.h"
 
 namespace pyptox::controller {
 
@@ -12,7 +13,7 @@ void On(Turn& turn, const Cancel& event) {
         Reply{event.request_id, absl::NotFoundError(fmt::format("there is no job {}", event.job_id)), {}});
     return;
   }
-  const v1::Outcome outcome = MakeOutcome(v1::VERDICT_CANCELLED, "", event.reason);
+  const v1::Outcome outcome = matrix::MakeOutcome(v1::VERDICT_CANCELLED, "", event.reason);
   const v1::Job& job = found->second.job;
   if (job.state() == v1::JOB_STATE_QUEUED) FinishQueued(turn, event.job_id, outcome);
   if (job.state() == v1::JOB_STATE_RUNNING) CancelRunning(turn, event.job_id, outcome);

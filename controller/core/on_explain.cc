@@ -6,18 +6,12 @@
 #include "controller/core/handlers.h"
 #include "controller/core/prerequisite.h"
 #include "controller/core/resources.h"
+#include "matrix/verdict.h"
 
 namespace pyptox::controller {
 namespace {
 
 using Reasons = std::vector<std::string>;
-
-std::string OutcomeText(const v1::Outcome& outcome) {
-  std::string text = v1::Verdict_Name(outcome.verdict()).substr(sizeof "VERDICT_" - 1);
-  if (!outcome.kind().empty()) text += fmt::format("({})", outcome.kind());
-  if (!outcome.reason().empty()) text += fmt::format(": {}", outcome.reason());
-  return text;
-}
 
 void ExplainResource(const State& state, const JobEntry& entry, Reasons* reasons) {
   const std::string& name = entry.job.resource();
@@ -83,7 +77,9 @@ void On(Turn& turn, const Explain& event) {
   const JobEntry& entry = found->second;
   Reasons reasons;
   if (entry.job.state() == v1::JOB_STATE_DONE) {
-    reasons.push_back("it is done: " + OutcomeText(entry.job.outcome()));
+    const v1::Outcome& outcome = entry.job.outcome();
+    reasons.push_back(fmt::format("it is done: {}{}{}", matrix::OutcomeWord(outcome),
+                                  outcome.reason().empty() ? "" : ", ", outcome.reason()));
   } else if (entry.job.state() == v1::JOB_STATE_QUEUED) {
     ExplainQueued(turn.state, entry, &reasons);
   } else {

@@ -6,8 +6,9 @@
 #include "absl/status/statusor.h"
 #include "controller/core/handlers.h"
 #include "controller/core/new_job.h"
-#include "controller/core/record.h"
 #include "controller/core/scheduling.h"
+#include "matrix/suite_check.h"
+#include "matrix/tree_digest.h"
 
 namespace pyptox::controller {
 namespace {
@@ -22,17 +23,17 @@ absl::StatusOr<v1::Job> Handle(Turn& turn, const Retry& event) {
   if (turn.state.active.size() >= kMaxActiveJobs) {
     return absl::ResourceExhaustedError(fmt::format("{} jobs wait or run, which is the most allowed", kMaxActiveJobs));
   }
-  for (const v1::Lane& lane : event.spec.suite().lanes()) {
-    if (lane.name() != old.lane()) continue;
-    auto spec = std::make_shared<v1::JobSpec>(event.spec);
-    spec->clear_lane();
-    const std::string suite_sha256 = SuiteSha256(spec->suite());
-    const Submission submission{++turn.state.counters.submissions, std::move(spec), suite_sha256, old.submitter()};
-    const uint64_t id = AddJob(turn, submission, lane);
-    Consider(turn, id);
-    return turn.state.jobs.at(id).job;
+  const v1::Lane* lane = matrix::FindLane(event.spec.suite(), old.lane());
+  if (!lane) {
+    return absl::InternalError(fmt::format("the stored spec of job {} has no lane {}", event.job_id, old.lane()));
   }
-  return absl::InternalError(fmt::format("the stored spec of job {} has no lane {}", event.job_id, old.lane()));
+  auto spec = std::make_shared<v1::JobSpec>(event.spec);
+  spec->clear_lane();
+  const std::string suite_sha256 = matrix::SuiteSha256(spec->suite());
+  const Submission submission{++turn.state.counters.submissions, std::move(spec), suite_sha256, old.submitter()};
+  const uint64_t id = AddJob(turn, submission, *lane);
+  Consider(turn, id);
+  return turn.state.jobs.at(id).job;
 }
 
 }  // namespace

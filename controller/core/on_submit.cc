@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "controller/core/case_choice.h"
 #include "controller/core/handlers.h"
 #include "controller/core/new_job.h"
-#include "controller/core/record.h"
 #include "controller/core/scheduling.h"
+#include "matrix/suite_check.h"
+#include "matrix/tree_digest.h"
 
 namespace pyptox::controller {
 namespace {
@@ -43,8 +43,7 @@ absl::StatusOr<std::vector<const v1::Lane*>> ChooseLanes(const v1::SubmitRequest
   std::vector<const v1::Lane*> chosen;
   const auto& wanted = request.lanes();
   for (const std::string& name : wanted) {
-    const auto& lanes = request.suite().lanes();
-    if (std::none_of(lanes.begin(), lanes.end(), [&](const v1::Lane& lane) { return lane.name() == name; })) {
+    if (!matrix::FindLane(request.suite(), name)) {
       return absl::InvalidArgumentError(fmt::format("lanes: suite {} has no lane {}", request.suite().name(), name));
     }
   }
@@ -72,8 +71,10 @@ absl::Status Handle(Turn& turn, const Submit& event) {
   const auto lanes = ChooseLanes(request);
   if (!lanes.ok()) return lanes.status();
   if (auto status = CheckBounds(turn.state, request, lanes->size()); !status.ok()) return status;
-  auto cases = ChooseCases(request.suite(), {request.case_patterns().begin(), request.case_patterns().end()});
+  auto cases = matrix::PickCases(request.suite(), request.case_patterns());
   if (!cases.ok()) return cases.status();
+  // All cases by name are not a part of them.
+  if (cases->size() == static_cast<size_t>(request.suite().cases_size())) cases->clear();
 
   auto spec = std::make_shared<v1::JobSpec>();
   *spec->mutable_suite() = request.suite();
@@ -83,7 +84,7 @@ absl::Status Handle(Turn& turn, const Submit& event) {
   spec->set_priority(request.priority());
   spec->set_max_attempts(request.max_attempts() == 0 ? kDefaultAttempts : request.max_attempts());
 
-  const std::string suite_sha256 = SuiteSha256(spec->suite());
+  const std::string suite_sha256 = matrix::SuiteSha256(spec->suite());
   const Submission submission{++turn.state.counters.submissions, std::move(spec), suite_sha256, event.submitter};
   if (!request.idempotency_key().empty()) {
     turn.state.idempotency[request.idempotency_key()] = submission.id;

@@ -4,6 +4,7 @@
 #include "controller/core/handlers.h"
 #include "controller/core/presence.h"
 #include "controller/core/scheduling.h"
+#include "matrix/verdict.h"
 
 namespace pyptox::controller {
 namespace {
@@ -32,10 +33,12 @@ void EndOverdueJobs(Turn& turn) {
     const JobEntry& entry = turn.state.jobs.at(id);
     if (entry.job.state() == v1::JOB_STATE_QUEUED && entry.queue_deadline <= turn.now.mono) {
       const int64_t limit_s = QueueLimit(entry).ns / Seconds(1).ns;
-      FinishQueued(turn, id, MakeOutcome(v1::VERDICT_TIMEOUT, "queue", fmt::format("not started in {} s", limit_s)));
+      FinishQueued(turn, id,
+                   matrix::MakeOutcome(v1::VERDICT_TIMEOUT, "queue", fmt::format("not started in {} s", limit_s)));
     } else if (entry.job.state() == v1::JOB_STATE_RUNNING &&
                turn.state.attempts.at(entry.live_attempt).backstop <= turn.now.mono) {
-      CancelRunning(turn, id, MakeOutcome(v1::VERDICT_TIMEOUT, "run", "its agent did not end it at its run limit"));
+      CancelRunning(turn, id,
+                    matrix::MakeOutcome(v1::VERDICT_TIMEOUT, "run", "its agent did not end it at its run limit"));
     }
   }
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "matrix/verdict.h"
+
 namespace pyptox::controller {
 namespace {
 
@@ -33,7 +35,7 @@ Prerequisite WaitsFor(const JobEntry& other) {
 
 Prerequisite FailedBy(const std::string& lane, const std::string& what, v1::Verdict verdict) {
   return {Readiness::kFailed, fmt::format("{} must PASS at this tree first; {} says {}", lane, what,
-                                          v1::Verdict_Name(verdict).substr(sizeof "VERDICT_" - 1))};
+                                          matrix::OutcomeWord(matrix::MakeOutcome(verdict, "", "")))};
 }
 
 Prerequisite CheckLane(const State& state, const JobEntry& entry, const std::string& lane) {

@@ -1,34 +1,40 @@
 #include "controller/core/record.h"
 
-#include <fmt/format.h>
+#include <utility>
 
-#include "base/message_json.h"
-#include "base/sha256.h"
 #include "base/version.h"
+#include "controller/core/scheduling.h"
+#include "matrix/admission.h"
+#include "matrix/record_seal.h"
+#include "matrix/tree_digest.h"
+#include "matrix/verdict.h"
 
 namespace pyptox::controller {
 
-std::string SuiteSha256(const v1::Suite& suite) { return Sha256Of(MessageToCanonicalJson(suite).value()).Hex(); }
+namespace {
 
-v1::Outcome JudgedOutcome(const JobEntry&, const v1::Evidence& evidence) {
-  const v1::Verdict verdict = evidence.outcome().verdict();
-  if (verdict == v1::VERDICT_UNSPECIFIED || verdict == v1::VERDICT_CANCELLED || verdict == v1::VERDICT_LOST) {
-    return MakeOutcome(v1::VERDICT_INFRA, "outcome",
-                       fmt::format("the agent's verdict {} was not asked for", v1::Verdict_Name(verdict)));
+uint32_t PlannedCases(const JobEntry& entry) {
+  if (entry.job.partial()) return static_cast<uint32_t>(entry.spec->cases_size());
+  return matrix::PlannedCases(entry.spec->suite(), LaneOf(entry));
+}
+
+}  // namespace
+
+v1::Outcome JudgedOutcome(const JobEntry& entry, const v1::Evidence& evidence) {
+  if (evidence.outcome().verdict() == v1::VERDICT_CANCELLED) {
+    return matrix::MakeOutcome(v1::VERDICT_INFRA, "outcome", "the agent ended the attempt without being asked to");
   }
-  return evidence.outcome();
+  return matrix::AdmittedOutcome(evidence, PlannedCases(entry));
 }
 
 uint64_t AppendRecord(Turn& turn, const JobEntry& entry, const v1::Attempt& attempt, const v1::Evidence& evidence) {
   State& state = turn.state;
   const v1::Job& job = entry.job;
   v1::Record record;
-  record.set_schema(1);
-  record.set_id(++state.record_count);
-  record.set_previous_sha256(state.record_head_sha256.empty() ? std::string(64, '0') : state.record_head_sha256);
   record.set_suite(job.suite());
   *record.mutable_contract() = entry.spec->suite().contract();
   record.set_suite_sha256(entry.suite_sha256);
+  record.set_golden_sha256(matrix::GoldenSha256(entry.spec->suite(), entry.spec->tree()));
   record.set_lane(job.lane());
   record.set_target(job.target());
   record.set_resource(job.resource());
@@ -47,10 +53,8 @@ uint64_t AppendRecord(Turn& turn, const JobEntry& entry, const v1::Attempt& atte
   }
   record.set_submitter(job.submitter());
   record.set_controller_version(kVersion);
-  v1::StoredRecord stored;
-  stored.set_id(record.id());
-  stored.set_json(MessageToCanonicalJson(record).value());
-  stored.set_sha256(Sha256Of(stored.json()).Hex());
+  v1::StoredRecord stored =
+      matrix::SealRecord(++state.record_count, state.record_head_sha256, PlannedCases(entry), &record);
   state.record_head_sha256 = stored.sha256();
   turn.effects.writes.push_back(PutRecord{std::move(record), std::move(stored)});
   return state.record_count;

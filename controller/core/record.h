@@ -8,10 +8,7 @@
 
 namespace pyptox::controller {
 
-// SHA-256 of the suite's canonical JSON, in hex.
-std::string SuiteSha256(const v1::Suite& suite);
-
-// The agent's verdict after the controller's own look: never better than the evidence carries.
+// The agent's verdict after the controller's own look (matrix/admission.h). The job is not being cancelled.
 v1::Outcome JudgedOutcome(const JobEntry& entry, const v1::Evidence& evidence);
 
 // Seals the record of a job with its outcome and appends it to the chain. `attempt` is empty for a job that ended

@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "controller/core/new_job.h"
-#include "controller/core/record.h"
 #include "controller/core/resources.h"
 #include "controller/core/scheduling.h"
+#include "matrix/suite_check.h"
+#include "matrix/tree_digest.h"
 
 namespace pyptox::controller {
 namespace {
@@ -30,10 +30,9 @@ absl::Status AddJobs(const Recovered& recovered, MonoTime now, State* state) {
       if (spec == recovered.specs.end()) return Contradiction(fmt::format("job {} has no spec", id));
       auto shared = std::make_shared<v1::JobSpec>(spec->second);
       shared->clear_lane();
-      submission = {entry.job.submission_id(), shared, SuiteSha256(shared->suite()), entry.job.submitter()};
+      submission = {entry.job.submission_id(), shared, matrix::SuiteSha256(shared->suite()), entry.job.submitter()};
     }
-    const auto& lanes = submission.spec->suite().lanes();
-    if (std::none_of(lanes.begin(), lanes.end(), [&](const auto& lane) { return lane.name() == entry.job.lane(); })) {
+    if (!matrix::FindLane(submission.spec->suite(), entry.job.lane())) {
       return Contradiction(fmt::format("the spec of job {} has no lane {}", id, entry.job.lane()));
     }
     Enlist(*state, entry, submission, now);

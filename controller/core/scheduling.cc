@@ -1,11 +1,12 @@
 #include "controller/core/scheduling.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "controller/core/attempt_end.h"
 #include "controller/core/prerequisite.h"
 #include "controller/core/resources.h"
+#include "matrix/suite_check.h"
+#include "matrix/verdict.h"
 
 namespace pyptox::controller {
 namespace {
@@ -61,10 +62,8 @@ Duration SecondsOr(uint32_t given, int64_t fallback) { return Seconds(given == 0
 }  // namespace
 
 const v1::Lane& LaneOf(const JobEntry& entry) {
-  for (const v1::Lane& lane : entry.spec->suite().lanes()) {
-    if (lane.name() == entry.job.lane()) return lane;
-  }
-  abort();  // jobs are made of lanes of their suite only
+  // Jobs are made of lanes of their suite only.
+  return *matrix::FindLane(entry.spec->suite(), entry.job.lane());
 }
 
 Duration QueueLimit(const JobEntry& entry) { return SecondsOr(LaneOf(entry).limits().queue_s(), 86'400); }
@@ -76,7 +75,7 @@ void Consider(Turn& turn, uint64_t job_id) {
   if (entry.job.state() != v1::JOB_STATE_QUEUED) return;
   const Prerequisite prerequisite = CheckPrerequisites(state, entry);
   if (prerequisite.readiness == Readiness::kFailed) {
-    FinishQueued(turn, job_id, MakeOutcome(v1::VERDICT_NO_VERDICT, "prerequisite", prerequisite.reason));
+    FinishQueued(turn, job_id, matrix::MakeOutcome(v1::VERDICT_NO_VERDICT, "prerequisite", prerequisite.reason));
     return;
   }
   const bool ready = prerequisite.readiness == Readiness::kMet && SessionFor(state, entry.job.resource()) != 0;

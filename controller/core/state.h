@@ -15,6 +15,7 @@
 #include "base/time_types.h"
 #include "controller/core/counters.h"
 #include "locks/lease_table.h"
+#include "matrix/record_seal.h"
 #include "pyptox/v1/agent.pb.h"
 #include "pyptox/v1/job.pb.h"
 #include "pyptox/v1/resource.pb.h"
@@ -74,7 +75,7 @@ struct Result {
 struct State {
   Counters counters;
   uint64_t record_count = 0;
-  std::string record_head_sha256;
+  std::string record_head_sha256 = matrix::kNoRecord;  // digest of the newest record
 
   std::map<uint64_t, JobEntry> jobs;
   std::set<uint64_t> active;                              // jobs that are not DONE

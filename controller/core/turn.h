@@ -2,13 +2,12 @@
 #ifndef PYPTOX_CONTROLLER_CORE_TURN_H_
 #define PYPTOX_CONTROLLER_CORE_TURN_H_
 
-#include <string>
-#include <string_view>
+#include <utility>
 
 #include "base/time_types.h"
 #include "controller/core/effect.h"
 #include "controller/core/state.h"
-#include "pyptox/v1/record.pb.h"
+#include "pyptox/v1/agent.pb.h"
 
 namespace pyptox::controller {
 
@@ -26,14 +25,6 @@ struct Turn {
     effects.actions.push_back(Send{session_id, std::move(message)});
   }
 };
-
-inline v1::Outcome MakeOutcome(v1::Verdict verdict, std::string_view kind, std::string_view reason) {
-  v1::Outcome outcome;
-  outcome.set_verdict(verdict);
-  outcome.set_kind(std::string(kind));
-  outcome.set_reason(std::string(reason));
-  return outcome;
-}
 
 }  // namespace pyptox::controller
 
