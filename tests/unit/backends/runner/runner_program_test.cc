@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "tests/support/runner_process.h"
 #include "tests/support/temp_folder.h"
@@ -103,6 +104,34 @@ TEST(RunnerProgram, AnOutcomeThatIsNoPassIsStillExitZero) {
   EXPECT_EQ(end.result["outputs"][0]["comparison"]["first"]["expected_hex"], "0x00000000");
   EXPECT_EQ(end.result["outputs"][0]["comparison"]["first"]["actual_hex"], "0x3f800000");
   EXPECT_EQ(end.result["outputs"][0]["comparison"]["first"]["multi_index"], json::array({"0"}));
+}
+
+// What `readelf -dVW` says of a program.
+std::string LinkageOf(const std::string& program) {
+  TempFolder folder;
+  const std::string command = "readelf -dVW '" + program + "' > '" + (folder / "text") + "'";
+  EXPECT_EQ(RunProgram({"sh", "-c", command}).exit_code, 0) << program;
+  return folder.Read("text");
+}
+
+// A device host gets the runner alone, and may have a C library of 2021.
+TEST(RunnerProgram, NeedsNothingButAnOldCLibrary) {
+  if (Variable("PYPTOX_RUNNER_ARCHIVES") != "yes")
+    GTEST_SKIP() << "linked with shared absl: no archives, or a sanitizer";
+  for (const std::string& program : {Runner(), Variable("PYPTOX_BIN_DIR") + "/aarch64/pyptox-runner"}) {
+    if (!std::filesystem::exists(program)) continue;
+    std::istringstream text(LinkageOf(program));
+    std::vector<std::string> needed;
+    for (std::string line; std::getline(text, line);) {
+      if (line.find("(NEEDED)") != std::string::npos) needed.push_back(line.substr(line.find('[')));
+      const size_t at = line.find("GLIBC_2.");
+      const int minor = at == std::string::npos ? 0 : std::stoi(line.substr(at + 8));
+      EXPECT_LE(minor, 34) << program << ": " << line;
+    }
+    EXPECT_THAT(needed, testing::Not(testing::IsEmpty()));
+    EXPECT_THAT(needed, testing::Each(testing::AnyOf("[libc.so.6]", "[libm.so.6]", "[libgcc_s.so.1]",
+                                                     testing::StartsWith("[ld-linux"))));
+  }
 }
 
 }  // namespace
