@@ -40,7 +40,7 @@ class AttemptBench : public ::testing::Test {
     settings_.work_root = folder_;
     settings_.runner_dir = Environment("PYPTOX_BIN_DIR", "build/dev/bin");
     settings_.path = "/usr/local/bin:/usr/bin:/bin";
-    settings_.home = "/root";
+    settings_.home = "/home-of-steps";
     settings_.kill_grace = Milliseconds(200);
     settings_.resources = {{"dev", &cpu_}, {"fake", &fake_}};
     settings_.digests = &digests_;

@@ -42,10 +42,11 @@ TEST_F(BuildStepsTest, EnvironmentIsWhatIsDocumentedAndDeclared) {
   unsetenv("NOT_DECLARED");
   EXPECT_EQ(Verdict(), "PASS") << evidence_.outcome().reason();
   const std::string home = folder_ + "/attempts/7";
-  EXPECT_THAT(Log(), HasSubstr("\nDECLARED=a b\nHOME=/root\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\nPWD=" +
-                               home + "\nPYPTOX_ATTEMPT_DIR=" + home +
-                               "\nPYPTOX_ATTEMPT_ID=7\nPYPTOX_JOB_ID=3\nPYPTOX_RESOURCE=dev\nTMPDIR=" + home +
-                               "/tmp\n" + home + "\n"));
+  EXPECT_THAT(
+      Log(), HasSubstr("\nDECLARED=a b\nHOME=/home-of-steps\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\nPWD=" +
+                       home + "\nPYPTOX_ATTEMPT_DIR=" + home +
+                       "\nPYPTOX_ATTEMPT_ID=7\nPYPTOX_JOB_ID=3\nPYPTOX_RESOURCE=dev\nTMPDIR=" + home + "/tmp\n" + home +
+                       "\n"));
   EXPECT_EQ(evidence_.steps(0).env_size(), 1);
 }
 

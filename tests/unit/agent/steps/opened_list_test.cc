@@ -24,10 +24,10 @@ std::string Paths(const v1::StepResult& step) {
 }
 
 TEST(OpenedListTest, EachFileOnceAtItsFirstStep) {
-  OpenedList list("/work/attempts/7");
+  OpenedList list("/jobs/attempts/7");
   v1::StepResult first, second;
-  list.AppendNew({Input("/usr/bin/cc", "aa", true), Input("/work/attempts/7/src/a.c")}, &first);
-  list.AppendNew({Input("/usr/bin/cc", "aa", true), Input("/usr/bin/cc"), Input("/work/attempts/7/src/a.c", "bb")},
+  list.AppendNew({Input("/usr/bin/cc", "aa", true), Input("/jobs/attempts/7/src/a.c")}, &first);
+  list.AppendNew({Input("/usr/bin/cc", "aa", true), Input("/usr/bin/cc"), Input("/jobs/attempts/7/src/a.c", "bb")},
                  &second);
   EXPECT_EQ(Paths(first), "/usr/bin/cc src/a.c");
   EXPECT_TRUE(first.opened(0).executed());
@@ -36,23 +36,23 @@ TEST(OpenedListTest, EachFileOnceAtItsFirstStep) {
 }
 
 TEST(OpenedListTest, WhatIsOutside) {
-  OpenedList list("/work/attempts/7");
-  list.AddToolFolder("/home/me/pyptox/bin");
-  list.AddToolOf("/home/me/tools/gcc-13/bin/gcc");
+  OpenedList list("/jobs/attempts/7");
+  list.AddToolFolder("/apps/pyptox/bin");
+  list.AddToolOf("/apps/tools/gcc-13/bin/gcc");
   list.AddToolOf("/srv/cc/cc1");
-  list.AddToolOf("/work/attempts/7/build/tool");
+  list.AddToolOf("/jobs/attempts/7/build/tool");
   list.AddToolOf("/bin/sh");  // must not make `/` a tool's folder
   v1::StepResult step;
-  for (const char* path : {"/work/attempts/7/build/x", "/work/attempts/70/src/x", "/work/attempts/6/src/x",
-                           "/usr/lib/libc.so.6", "/etc/ld.so.cache", "/home/me/pyptox/bin/pyptox-runner",
-                           "/home/me/pyptox/lib/x", "/home/me/tools/gcc-13/lib/cc1", "/home/me/tools/gcc-12/lib/cc1",
-                           "/srv/cc/specs", "/srv/other", "/tmp/x", "/libx", "relative"}) {
+  for (const char* path :
+       {"/jobs/attempts/7/build/x", "/jobs/attempts/70/src/x", "/jobs/attempts/6/src/x", "/usr/lib/libc.so.6",
+        "/etc/ld.so.cache", "/apps/pyptox/bin/pyptox-runner", "/apps/pyptox/lib/x", "/apps/tools/gcc-13/lib/cc1",
+        "/apps/tools/gcc-12/lib/cc1", "/srv/cc/specs", "/srv/other", "/tmp/x", "/libx", "relative"}) {
     list.AppendNew({Input(path)}, &step);
   }
   EXPECT_EQ(Paths(step),
-            "build/x /work/attempts/70/src/x! /work/attempts/6/src/x! /usr/lib/libc.so.6 /etc/ld.so.cache "
-            "/home/me/pyptox/bin/pyptox-runner /home/me/pyptox/lib/x! /home/me/tools/gcc-13/lib/cc1 "
-            "/home/me/tools/gcc-12/lib/cc1! /srv/cc/specs /srv/other! /tmp/x! /libx! relative!");
+            "build/x /jobs/attempts/70/src/x! /jobs/attempts/6/src/x! /usr/lib/libc.so.6 /etc/ld.so.cache "
+            "/apps/pyptox/bin/pyptox-runner /apps/pyptox/lib/x! /apps/tools/gcc-13/lib/cc1 "
+            "/apps/tools/gcc-12/lib/cc1! /srv/cc/specs /srv/other! /tmp/x! /libx! relative!");
 }
 
 }  // namespace
