@@ -106,7 +106,7 @@ absl::StatusOr<Start> MakeState(const Recovered& recovered, Now now) {
   state.last_step = now.mono;
   state.counters = recovered.counters;
   state.record_count = recovered.record_count;
-  state.record_head_sha256 = recovered.record_head_sha256;
+  if (recovered.record_count > 0) state.record_head_sha256 = recovered.record_head_sha256;
   state.idempotency = recovered.idempotency;
   for (const v1::Agent& agent : recovered.agents) state.agents[agent.name()] = {agent, 0, now.mono};
   for (const v1::Resource& resource : recovered.resources) {
