@@ -24,7 +24,7 @@ struct PutJob {
   v1::Job job;
 };
 
-// By job_id; written once, before its PutJob. Jobs of one submission share one spec, in which `lane` is empty.
+// By job_id; written once, after the first PutJob. Jobs of one submission share one spec, in which `lane` is empty.
 struct PutJobSpec {
   uint64_t job_id = 0;
   std::shared_ptr<const v1::JobSpec> spec;

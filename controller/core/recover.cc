@@ -84,7 +84,14 @@ absl::Status AddLeases(const Recovered& recovered, MonoTime now, State* state) {
   for (auto& [job_id, grant] : grants) leases.push_back(std::move(grant));
   std::map<std::string, uint64_t> tokens;
   for (const v1::HeldLock& token : recovered.tokens) tokens[token.key()] = token.token();
-  return state->leases.Restore(leases, tokens, now);
+  if (auto status = state->leases.Restore(leases, tokens, now); !status.ok()) return status;
+  for (const auto& [id, live] : state->attempts) {
+    for (const v1::HeldLock& lock : live.attempt.locks()) {
+      if (state->leases.Holds(live.attempt.job_id(), lock.key(), lock.token())) continue;
+      return Contradiction(fmt::format("attempt {} does not hold {} under token {}", id, lock.key(), lock.token()));
+    }
+  }
+  return absl::OkStatus();
 }
 
 // What people read: nobody is connected any more.

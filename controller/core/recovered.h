@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "controller/core/counters.h"
-#include "matrix/record_seal.h"
 #include "pyptox/v1/agent.pb.h"
 #include "pyptox/v1/job.pb.h"
 #include "pyptox/v1/lock.pb.h"
@@ -39,7 +38,7 @@ struct Recovered {
   std::map<std::string, uint64_t> idempotency;  // key to submission
   std::vector<RecoveredResult> results;
   uint64_t record_count = 0;
-  std::string record_head_sha256 = matrix::kNoRecord;  // digest of the newest record
+  std::string record_head_sha256;  // digest of the newest record; means nothing without one
 };
 
 }  // namespace pyptox::controller
