@@ -27,10 +27,12 @@ absl::Status AddAll(Statement statement, google::protobuf::RepeatedPtrField<Mess
   return statement.status();
 }
 
+// Takes the response by reference: as a value it could be moved away before the call that fills it is made, since
+// arguments are evaluated in any order.
 template <typename Response>
-absl::StatusOr<Response> Answer(absl::Status status, Response response) {
+absl::StatusOr<Response> Answer(absl::Status status, Response& response) {
   if (!status.ok()) return status;
-  return response;
+  return std::move(response);
 }
 
 v1::StoredRecord StoredAt(const Statement& statement) {
@@ -65,7 +67,7 @@ absl::StatusOr<v1::ListJobsResponse> Reader::ListJobs(const v1::ListJobsRequest&
       "SELECT body FROM t_job WHERE (?1 = 0 OR submission_id = ?1) AND (?2 = 0 OR state <> 'DONE') ORDER BY id DESC "
       "LIMIT ?3");
   statement.Bind(request.submission_id()).Bind(request.active()).Bind(LimitOf(request.limit()));
-  return Answer(AddAll(std::move(statement), response.mutable_jobs()), std::move(response));
+  return Answer(AddAll(std::move(statement), response.mutable_jobs()), response);
 }
 
 absl::StatusOr<v1::GetJobResponse> Reader::GetJob(uint64_t job_id) {
@@ -79,7 +81,7 @@ absl::StatusOr<v1::GetJobResponse> Reader::GetJob(uint64_t job_id) {
   if (!job.status().ok()) return job.status();
   Statement attempts = database_.Prepare("SELECT body FROM t_attempt WHERE job_id = ? ORDER BY number");
   attempts.Bind(job_id);
-  return Answer(AddAll(std::move(attempts), response.mutable_attempts()), std::move(response));
+  return Answer(AddAll(std::move(attempts), response.mutable_attempts()), response);
 }
 
 absl::StatusOr<v1::JobSpec> Reader::GetSpec(uint64_t job_id) {
@@ -93,7 +95,7 @@ absl::StatusOr<v1::JobSpec> Reader::GetSpec(uint64_t job_id) {
   }
   v1::JobSpec spec;
   statement.ReadMessage(0, &spec);
-  return Answer(statement.status(), std::move(spec));
+  return Answer(statement.status(), spec);
 }
 
 absl::StatusOr<v1::ListArtifactsResponse> Reader::ListArtifacts(uint64_t job_id) {
@@ -116,28 +118,28 @@ absl::StatusOr<v1::ListArtifactsResponse> Reader::ListArtifacts(uint64_t job_id)
     artifact->mutable_file()->set_sha256(statement.Text(3));
     artifact->mutable_file()->set_executable(statement.Integer(4) != 0);
   }
-  return Answer(statement.status(), std::move(response));
+  return Answer(statement.status(), response);
 }
 
 absl::StatusOr<v1::ListAgentsResponse> Reader::ListAgents() {
   const std::lock_guard lock(mutex_);
   v1::ListAgentsResponse response;
   return Answer(AddAll(database_.Prepare("SELECT body FROM t_agent ORDER BY name"), response.mutable_agents()),
-                std::move(response));
+                response);
 }
 
 absl::StatusOr<v1::ListResourcesResponse> Reader::ListResources() {
   const std::lock_guard lock(mutex_);
   v1::ListResourcesResponse response;
   return Answer(AddAll(database_.Prepare("SELECT body FROM t_resource ORDER BY name"), response.mutable_resources()),
-                std::move(response));
+                response);
 }
 
 absl::StatusOr<v1::ListLocksResponse> Reader::ListLocks() {
   const std::lock_guard lock(mutex_);
   v1::ListLocksResponse response;
   return Answer(AddAll(database_.Prepare("SELECT body FROM t_lease ORDER BY key, token"), response.mutable_leases()),
-                std::move(response));
+                response);
 }
 
 absl::StatusOr<v1::ListRecordsResponse> Reader::ListRecords(const v1::ListRecordsRequest& request) {
@@ -156,7 +158,7 @@ absl::StatusOr<v1::ListRecordsResponse> Reader::ListRecords(const v1::ListRecord
     if (response.records_size() > 0 && bytes > kMaxRecordBytes) break;
     *response.add_records() = std::move(stored);
   }
-  return Answer(statement.status(), std::move(response));
+  return Answer(statement.status(), response);
 }
 
 absl::StatusOr<v1::StoredRecord> Reader::GetRecord(uint64_t record_id) {
@@ -196,7 +198,7 @@ absl::StatusOr<v1::ShowMatrixResponse> Reader::ShowMatrix(const std::string& sui
     cell->set_record_id(statement.Unsigned(13));
     cell->set_recorded_at_ns(statement.Integer(14));
   }
-  return Answer(statement.status(), std::move(response));
+  return Answer(statement.status(), response);
 }
 
 absl::StatusOr<v1::ServerInfo> Reader::GetServerInfo() {
@@ -262,7 +264,7 @@ absl::StatusOr<std::set<Digest>> Reader::ReachableDigests() {
   while (artifacts.Step()) {
     if (absl::StatusOr<Digest> digest = Digest::FromHex(artifacts.Text(0)); digest.ok()) digests.insert(*digest);
   }
-  return Answer(artifacts.status(), std::move(digests));
+  return Answer(artifacts.status(), digests);
 }
 
 absl::Status Reader::VerifyChain(std::optional<matrix::Checkpoint> checkpoint) {

@@ -244,7 +244,8 @@ class Trouble(unittest.TestCase):
         script = "head -c 1000000000 /dev/zero | tr '\\0' x; printf END; printf '1..2\\nok 1\\nok 2\\n' >build/r"
         self.expect(self.submit(tiny_suite.suite(lanes=run_lane(script))), 0, "PASS", "")
         record = self.newest()
-        self.assertEqual(int(record["evidence"]["log_bytes"]), 1_000_000_003)
+        # The output and the agent's own heading of each step.
+        self.assertIn(int(record["evidence"]["log_bytes"]) - 1_000_000_003, range(0, 1000))
         self.assertLessEqual(int(record["evidence"]["log_bytes_kept"]), 64 << 20)
         log = subprocess.run([harness.BIN / "pyptox-ctl", "--controller", self.house.address, "job", "logs",
                               str(record["job_id"])], stdout=subprocess.PIPE, timeout=120).stdout
@@ -254,20 +255,21 @@ class Trouble(unittest.TestCase):
 
     def test_client_gone(self):
         type(self).count += 1
+        flag = pathlib.Path(self.folder.name) / "client-is-gone"
+        script = f"while [ ! -e {flag} ]; do sleep 0.05; done; printf '1..2\\nok 1\\nok 2\\n' >build/r"
         path = tiny_suite.write(pathlib.Path(self.folder.name) / str(self.count),
-                                tiny_suite.suite(lanes=run_lane("sleep 1; printf '1..2\\nok 1\\nok 2\\n' >build/r")))
-        client = subprocess.Popen([harness.BIN / "pyptox-ctl", "--controller", self.house.address, "submit", "--wait",
-                                   path], stdout=subprocess.PIPE, text=True)
+                                tiny_suite.suite(lanes=run_lane(script)))
         before = {j["id"] for j in self.house.ctl_json("job", "list")["jobs"]}
-        while True:
-            new = [j for j in self.house.ctl_json("job", "list")["jobs"] if j["id"] not in before]
-            running = [j for j in new or self.house.ctl_json("job", "list", "--active")["jobs"]]
-            if running:
-                break
+        client = subprocess.Popen([harness.BIN / "pyptox-ctl", "--controller", self.house.address, "--output", "quiet",
+                                   "submit", "--wait", path])
+        mine = []
+        while not mine:
+            self.assertIsNone(client.poll(), "the client ended before its job")
+            mine = [j["id"] for j in self.house.ctl_json("job", "list")["jobs"] if j["id"] not in before]
         client.send_signal(signal.SIGKILL)
         client.wait()
-        client.stdout.close()
-        result = self.house.ctl("job", "wait", running[0]["id"])
+        flag.touch()
+        result = self.house.ctl("job", "wait", mine[0])
         self.assertEqual(result.status, 0, result)
 
 
@@ -284,7 +286,7 @@ class FullDisk(unittest.TestCase):
                 self.skipTest(f"mount: {mounted.err.strip()}")
             try:
                 house.start_controller()
-                house.start_agent("dev", extra=["--free-space-floor-mib", "1"])
+                house.start_agent("dev", extra=["--free-space-floor", str(1 << 20)])
                 script = "cat /dev/zero >build/fill; printf '1..2\\nok 1\\nok 2\\n' >build/r"
                 path = tiny_suite.write(pathlib.Path(folder) / "s", tiny_suite.suite(lanes=run_lane(script)))
                 result = house.ctl("submit", "--wait", "--max-attempts", "1", path)
