@@ -71,7 +71,9 @@ void HardenProcess() {
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
   }
+  // Errors of write(2), not ends of the process.
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 int Fail(const absl::Status& status, int exit_code) {

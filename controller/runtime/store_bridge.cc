@@ -59,7 +59,7 @@ absl::StatusOr<Recovered> LoadRecovered(store::Store& store) {
                                  std::move(result.tree_sha256), result.record_id, result.verdict});
   }
   recovered.record_count = snapshot->record_count;
-  recovered.record_head_sha256 = std::move(snapshot->record_head_sha256);
+  if (snapshot->record_count > 0) recovered.record_head_sha256 = std::move(snapshot->record_head_sha256);
   return recovered;
 }
 

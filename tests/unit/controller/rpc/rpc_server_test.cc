@@ -100,6 +100,23 @@ TEST_F(RpcServerTest, RefusesFalseArtifacts) {
   EXPECT_EQ(system(("test -z \"$(find " + folder_ + "/blobs -type f)\"").c_str()), 0);
 }
 
+TEST_F(RpcServerTest, AnUploadThatBreaksOffLeavesNothing) {
+  {
+    grpc::ClientContext context;
+    v1::UploadResponse response;
+    const auto writer = v1::ArtifactService::NewStub(channel_)->Upload(&context, &response);
+    v1::UploadRequest request;
+    request.set_sha256(Sha256Of("never").Hex());
+    request.set_size(1 << 21);
+    request.set_chunk(std::string(kMaxChunkBytes, 'x'));
+    ASSERT_TRUE(writer->Write(request));
+    context.TryCancel();
+    EXPECT_FALSE(writer->Finish().ok());
+  }
+  server_.reset();
+  EXPECT_EQ(system(("test -z \"$(find " + folder_ + "/blobs -type f)\"").c_str()), 0);
+}
+
 TEST_F(RpcServerTest, FindsMissingArtifacts) {
   const std::string here = blobs_->Put("here")->Hex(), gone = Sha256Of("gone").Hex();
   auto stub = v1::ArtifactService::NewStub(channel_);
