@@ -162,7 +162,7 @@ void World::CheckJob(const v1::Job& job, const std::map<uint64_t, std::vector<co
 void World::CheckRecords() {
   matrix::ChainVerifier chain;
   for (const controller::PutRecord& entry : controller_.store().records()) {
-    sim_.Check(chain.Next(entry.stored), "chain");
+    sim_.Check(chain.Next(entry.stored).status(), "chain");
     CheckPrerequisite(entry.record);
     if (controller_.store().orphans().contains(entry.record.attempt_id())) {
       const auto& attempt = controller_.store().attempts().at(entry.record.attempt_id());
