@@ -55,21 +55,29 @@ const Names kFunctions = {"abs", "avg", "coalesce", "count", "date", "datetime",
 // `within` names the view through which a table is read; it is null when the SQL itself names the table. A common table
 // expression counts as such a view too, so one called `jobs` can see what `jobs` is made of; hence no view sees more
 // than its own tables, and of those no `body`.
-bool MayRead(std::string_view table, std::string_view column, const char* within) {
+// `reserved` holds every table and module there is: another name can only be a common table expression's own, which a
+// recursive one reads.
+bool MayRead(const std::set<std::string>& reserved, std::string_view table, std::string_view column,
+             const char* within) {
+  std::string lower(table);
+  for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  if (!lower.starts_with("sqlite_") && !lower.starts_with("pragma_") && !reserved.contains(lower)) return true;
   if (table.empty() || kViews.contains(table) || kTableFunctions.contains(table)) return true;
   if (within == nullptr || column == "body") return false;
   const auto view = kViews.find(within);
   return view != kViews.end() && view->second.contains(table);
 }
 
-int Authorize(void*, int action, const char* first, const char* second, const char*, const char* within) {
+int Authorize(void* reserved, int action, const char* first, const char* second, const char*, const char* within) {
   const auto text = [](const char* name) { return name == nullptr ? std::string_view() : std::string_view(name); };
   switch (action) {
     case SQLITE_SELECT:
     case SQLITE_RECURSIVE:
       return SQLITE_OK;
     case SQLITE_READ:
-      return MayRead(text(first), text(second), within) ? SQLITE_OK : SQLITE_DENY;
+      return MayRead(*static_cast<const std::set<std::string>*>(reserved), text(first), text(second), within)
+                 ? SQLITE_OK
+                 : SQLITE_DENY;
     case SQLITE_FUNCTION:
       return kFunctions.contains(text(second)) ? SQLITE_OK : SQLITE_DENY;
     default:
@@ -140,7 +148,7 @@ absl::Status ReadRows(sqlite3* database, sqlite3_stmt* statement, v1::QueryRespo
   return code == SQLITE_DONE ? absl::OkStatus() : QueryStatus(database, code);
 }
 
-void Restrict(sqlite3* database, int64_t* deadline) {
+void Restrict(sqlite3* database, int64_t* deadline, std::set<std::string>* reserved) {
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestValue);
   sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 100'000);
@@ -153,7 +161,7 @@ void Restrict(sqlite3* database, int64_t* deadline) {
   sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   sqlite3_hard_heap_limit64(static_cast<int64_t>(kQueryMemoryBytes / 4));
   sqlite3_progress_handler(database, 1000, &PastDeadline, deadline);
-  sqlite3_set_authorizer(database, &Authorize, nullptr);
+  sqlite3_set_authorizer(database, &Authorize, reserved);
 }
 
 }  // namespace
@@ -181,7 +189,13 @@ absl::StatusOr<v1::QueryResponse> RunSandboxedQuery(const std::string& database_
   }
   sqlite3* const handle = database->handle();
   int64_t deadline = MonotonicMs() + kQuerySeconds * 1000;
-  Restrict(handle, &deadline);
+  std::set<std::string> reserved;
+  Statement names = database->Prepare(
+      "SELECT lower(name) FROM sqlite_schema UNION SELECT lower(name) FROM pragma_module_list UNION "
+      "SELECT lower(name) FROM pragma_table_list");
+  while (names.Step()) reserved.insert(names.Text(0));
+  if (!names.status().ok()) return names.status();
+  Restrict(handle, &deadline, &reserved);
 
   sqlite3_stmt* raw = nullptr;
   const char* tail = nullptr;

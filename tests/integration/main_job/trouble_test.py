@@ -249,7 +249,7 @@ class Trouble(unittest.TestCase):
         self.assertLessEqual(int(record["evidence"]["log_bytes_kept"]), 64 << 20)
         log = subprocess.run([harness.BIN / "pyptox-ctl", "--controller", self.house.address, "job", "logs",
                               str(record["job_id"])], stdout=subprocess.PIPE, timeout=120).stdout
-        self.assertTrue(log.rstrip(b"\n").endswith(b"xEND"), log[-100:])
+        self.assertIn(b"xEND", log[-500:])
         self.assertIn(b"left out]", log)
         self.assertLess(len(log), 65 << 20)
 
