@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 pass, 1 verdict fail, 3 blocked, 64 usage, 65 wrong data, 69 unavailable or refused,\n"
-      "70 internal error or INFRA, 74 input or output error, 75 busy. `man pyptox-ctl` has the rest.");
+      "70 internal error or INFRA, 74 input or output error, 75 busy.");
   session.AddOptions(app);
   for (const auto add : {&AddRun, &AddSubmit, &AddJob, &AddArtifact, &AddRecord, &AddMatrix, &AddResource, &AddAgent,
                          &AddLock, &AddSuite, &AddCompare, &AddQuery, &AddServer}) {
