@@ -23,11 +23,20 @@ std::string MarkdownCell(std::string_view text) {
   return escaped;
 }
 
+// An optional minus, digits, a point: what a spreadsheet takes for a number and nothing else.
+bool IsNumber(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+// Always quoted, so that a reader with another separator does not split it. The wide forms of = + - @ are formulas to
+// some spreadsheets too.
 std::string CsvCell(std::string_view text) {
-  std::string cell = VisibleText(text);
-  if (!cell.empty() && std::string_view("=+-@").find(cell.front()) != std::string_view::npos) cell.insert(0, "'");
-  if (cell.find_first_of("\",") == std::string::npos) return cell;
+  const std::string cell = VisibleText(text);
   std::string quoted = "\"";
+  for (const std::string_view start : {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"}) {
+    if (cell.starts_with(start) && !IsNumber(cell)) quoted.push_back('\'');
+  }
   for (const char c : cell) {
     if (c == '"') quoted.push_back('"');
     quoted.push_back(c);
@@ -48,15 +57,18 @@ std::string Joined(const std::vector<std::string>& row, std::string_view separat
 }  // namespace
 
 std::string RenderText(const Table& table) {
-  std::vector<std::vector<std::string>> lines = {table.columns};
-  for (const auto& row : table.rows) {
+  std::vector<std::vector<std::string>> lines;
+  std::vector<size_t> widths;
+  const auto add = [&](const std::vector<std::string>& row) {
     lines.emplace_back();
-    for (const std::string& cell : row) lines.back().push_back(VisibleText(cell));
-  }
-  std::vector<size_t> widths(table.columns.size());
-  for (const auto& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(line[i]));
-  }
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) {
+      lines.back().push_back(VisibleText(row[i]));
+      widths[i] = std::max(widths[i], DisplayWidth(lines.back().back()));
+    }
+  };
+  add(table.columns);
+  for (const auto& row : table.rows) add(row);
   std::string text;
   for (const auto& line : lines) {
     std::string padded;

@@ -17,7 +17,7 @@ struct Table {
 std::string RenderText(const Table& table);
 // A GitHub-flavoured table; `|`, `<`, `` ` `` and the like are escaped.
 std::string RenderMarkdown(const Table& table);
-// RFC 4180; a cell that a spreadsheet would take for a formula gets a leading apostrophe.
+// RFC 4180 with every cell quoted; one that a spreadsheet would take for a formula gets a leading apostrophe.
 std::string RenderCsv(const Table& table);
 
 }  // namespace pyptox::reports

@@ -186,11 +186,14 @@ Table QueryTable(const v1::QueryResponse& response) {
   return table;
 }
 
-Table TroubleTable(const v1::Record& record) {
-  Table table{{"CASE", "OUTCOME", "REASON"}, {}};
-  for (const v1::CaseResult& result : record.evidence().cases()) {
-    if (result.outcome() == v1::CASE_OUTCOME_PASS || result.outcome() == v1::CASE_OUTCOME_SKIPPED) continue;
-    table.rows.push_back({result.name(), matrix::CaseOutcomeWord(result.outcome()), result.reason()});
+Table TroubleTable(const std::vector<v1::Record>& records) {
+  Table table{{"JOB", "LANE", "CASE", "OUTCOME", "REASON"}, {}};
+  for (const v1::Record& record : records) {
+    for (const v1::CaseResult& result : record.evidence().cases()) {
+      if (result.outcome() == v1::CASE_OUTCOME_PASS || result.outcome() == v1::CASE_OUTCOME_SKIPPED) continue;
+      table.rows.push_back({fmt::format("{}", record.job_id()), record.lane(), result.name(),
+                            matrix::CaseOutcomeWord(result.outcome()), result.reason()});
+    }
   }
   return table;
 }

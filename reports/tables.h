@@ -31,8 +31,9 @@ Table LocksTable(const v1::ListLocksResponse& response);
 Table ArtifactsTable(const v1::ListArtifactsResponse& response);
 Table QueryTable(const v1::QueryResponse& response);
 
-// The cases of a record that neither passed nor were skipped: name, outcome, reason (with index and both hex values).
-Table TroubleTable(const v1::Record& record);
+// The cases of records that neither passed nor were skipped: job, lane, name, outcome, reason (with index and both hex
+// values).
+Table TroubleTable(const std::vector<v1::Record>& records);
 
 // `2026-09-13T08:00:00Z`; empty for 0.
 std::string IsoTime(int64_t unix_ns);

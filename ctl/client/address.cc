@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/file_io.h"
 #include "base/sha256.h"
@@ -31,7 +34,8 @@ std::string Home() {
 
 std::string Under(const char* variable, const char* fallback) {
   const std::string folder = Variable(variable);
-  return folder.empty() ? fmt::format("{}/{}", Home(), fallback) : folder;
+  // A relative path is not valid there, says the XDG base directory specification.
+  return !folder.starts_with('/') ? fmt::format("{}/{}", Home(), fallback) : folder;
 }
 
 }  // namespace
@@ -42,13 +46,32 @@ Surroundings ReadSurroundings() {
   surroundings.config_file = Under("XDG_CONFIG_HOME", ".config") + "/pyptox/config.yaml";
   surroundings.data_folder = Variable("PYPTOX_DATA");
   if (surroundings.data_folder.empty()) surroundings.data_folder = Under("XDG_DATA_HOME", ".local/share") + "/pyptox";
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(surroundings.data_folder, error);
+  if (!error) surroundings.data_folder = absolute.lexically_normal();
+  if (const std::string runtime = Variable("XDG_RUNTIME_DIR"); runtime.starts_with('/')) {
+    surroundings.runtime_folder = runtime;
+  }
   return surroundings;
 }
 
-std::string EmbeddedSocket(const std::string& data_folder) {
-  const std::string path = data_folder + "/controller/controller.sock";
+absl::StatusOr<std::string> EmbeddedSocket(const Surroundings& surroundings) {
+  std::string path = surroundings.data_folder + "/controller/controller.sock";
   if (path.size() <= kMaxSocketPath) return path;
-  return fmt::format("/tmp/pyptox-{}-{}/controller.sock", getuid(), Sha256Of(data_folder).Hex().substr(0, 16));
+  const std::string folder = fmt::format("{}/pyptox-{}-{}", surroundings.runtime_folder, getuid(),
+                                         Sha256Of(surroundings.data_folder).Hex().substr(0, 16));
+  struct stat info {};
+  if (lstat(folder.c_str(), &info) != 0) {
+    if (errno != ENOENT) return ErrnoStatus(errno, folder);
+  } else if (!S_ISDIR(info.st_mode) || info.st_uid != getuid() || (info.st_mode & 077) != 0) {
+    return absl::PermissionDeniedError(fmt::format("{} is not a folder of this user alone (mode 0700)", folder));
+  }
+  path = folder + "/controller.sock";
+  if (path.size() > kMaxSocketPath) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: longer than the {} bytes that a socket's path may have", path, kMaxSocketPath));
+  }
+  return path;
 }
 
 absl::StatusOr<ControllerAddress> ResolveController(const std::string& flag, const Surroundings& surroundings) {
@@ -58,11 +81,15 @@ absl::StatusOr<ControllerAddress> ResolveController(const std::string& flag, con
   if (text.ok()) {
     v1::ClientConfig config;
     const TextReading reading = ReadTextMessage(*text, surroundings.config_file, &config);
-    if (!reading.faults.empty()) return absl::InvalidArgumentError(reading.faults.front().ToString());
+    std::string faults;
+    for (const TextFault& fault : reading.faults) faults += (faults.empty() ? "" : "\n") + fault.ToString();
+    if (!faults.empty()) return absl::InvalidArgumentError(faults);
     return ControllerAddress{config.controller(), surroundings.config_file};
   }
   if (!absl::IsNotFound(text.status())) return text.status();
-  return ControllerAddress{"unix:" + EmbeddedSocket(surroundings.data_folder), "default"};
+  absl::StatusOr<std::string> socket = EmbeddedSocket(surroundings);
+  if (!socket.ok()) return socket.status();
+  return ControllerAddress{"unix:" + *socket, "default"};
 }
 
 }  // namespace pyptox::ctl

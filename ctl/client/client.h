@@ -5,7 +5,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,6 +24,10 @@ namespace pyptox::ctl {
 
 // Thread safe. Errors are the controller's, with its words; UNAVAILABLE names the address. Calls that do not follow
 // something have a deadline of 60 s.
+//
+// A controller that answered once and then goes away is waited for, 60 s without a word at most: it may be restarting.
+// Every call but RetryJob can be made again without harm (Submit by its idempotency key). One that never answered is
+// UNAVAILABLE at once.
 class Client {
  public:
   explicit Client(const std::string& address);
@@ -33,14 +39,16 @@ class Client {
   absl::StatusOr<v1::Job> CancelJob(uint64_t id, const std::string& reason);
   absl::StatusOr<v1::Job> RetryJob(uint64_t id);
   absl::StatusOr<v1::ExplainJobResponse> ExplainJob(uint64_t id);
-  // Calls `change` with the job now and after each change until it is DONE; comes back after a lost connection by
-  // itself, and gives UNAVAILABLE only when the controller stays away for 60 s.
-  absl::Status WatchJob(uint64_t id, const std::function<void(const v1::Job&)>& change);
-  // Calls `chunk` in order from `request.offset` on.
-  absl::Status ReadLog(const v1::ReadLogRequest& request, const std::function<absl::Status(const std::string&)>& chunk);
+  // Calls `change` with the job now and after each change, until it is DONE, `change` returns false, or a stop is
+  // requested (CANCELLED).
+  absl::Status WatchJob(uint64_t id, const std::function<bool(const v1::Job&)>& change, std::stop_token stop = {});
+  // Calls `chunk` in order from `request.offset` on. An error of `chunk` ends it and is returned.
+  absl::Status ReadLog(v1::ReadLogRequest request, const std::function<absl::Status(const std::string&)>& chunk);
   absl::StatusOr<v1::ListArtifactsResponse> ListArtifacts(uint64_t job_id);
+  // Calls `chunk` in order. An error of `chunk` ends it and is returned.
   absl::Status Download(const std::string& sha256, const std::function<absl::Status(const std::string&)>& chunk);
-  absl::StatusOr<v1::ListRecordsResponse> ListRecords(const v1::ListRecordsRequest& request);
+  // As many pages as it takes to fill `request.limit`.
+  absl::StatusOr<v1::ListRecordsResponse> ListRecords(v1::ListRecordsRequest request);
   absl::StatusOr<v1::StoredRecord> GetRecord(uint64_t id);
   absl::StatusOr<v1::ShowMatrixResponse> ShowMatrix(const std::string& suite);
   absl::StatusOr<v1::QueryResponse> Query(const std::string& sql);
@@ -54,9 +62,11 @@ class Client {
   absl::Status UploadMissing(const v1::Tree& tree, const std::map<std::string, std::string>& files);
 
  private:
-  struct Stubs;
-  std::string address_;
-  std::unique_ptr<Stubs> stubs_;
+  absl::StatusOr<std::vector<std::string>> FindMissing(const std::vector<std::string>& digests);
+  absl::Status Upload(const v1::FileEntry& entry, const std::string& path);
+
+  class Connection;
+  std::unique_ptr<Connection> connection_;
 };
 
 }  // namespace pyptox::ctl

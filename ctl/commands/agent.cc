@@ -11,7 +11,7 @@ void AddAgent(CLI::App& app, Session& session) {
     if (ValueOrFail(session, client) == nullptr) return;
     absl::StatusOr<v1::ListAgentsResponse> response = (*client)->ListAgents();
     if (ValueOrFail(session, response) == nullptr) return;
-    session.Show(reports::AgentsTable(*response), "agents", JsonList(response->agents()));
+    session.Show({{"agents", reports::AgentsTable(*response), JsonList(response->agents())}});
   });
 }
 

@@ -15,6 +15,8 @@
 namespace pyptox::ctl {
 namespace {
 
+constexpr char kDTypes[] = "f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool";
+
 struct CompareOptions {
   std::string a;
   std::string b;
@@ -82,18 +84,30 @@ std::vector<std::string> Row(std::string_view what, const compare::ElementDiffer
           no_distance ? "-" : fmt::format("{}", d.ulp)};
 }
 
-void Show(Session& session, const compare::Comparison& c) {
+nlohmann::json DifferenceJson(const compare::ElementDifference& d) {
+  const nlohmann::json ulp = d.ulp == compare::kNoDistance ? nlohmann::json() : nlohmann::json(d.ulp);
+  return {{"index", d.index},
+          {"multi_index", d.multi_index},
+          {"a_hex", d.expected_hex},
+          {"b_hex", d.actual_hex},
+          {"a", d.expected},
+          {"b", d.actual},
+          {"ulp", ulp}};
+}
+
+nlohmann::json ComparisonJson(const compare::Comparison& c) {
   nlohmann::json json = {{"equal", c.equal},          {"elements", c.elements},
                          {"different", c.different},  {"bytes_a", c.expected_bytes},
                          {"bytes_b", c.actual_bytes}, {"max_ulp", c.max_ulp},
                          {"nan_bits", c.nan_bits},    {"nan_one_side", c.nan_one_side},
-                         {"zero_sign", c.zero_sign}};
-  if (c.first.has_value()) {
-    json["first"] = {{"index", c.first->index},        {"multi_index", c.first->multi_index},
-                     {"a_hex", c.first->expected_hex}, {"b_hex", c.first->actual_hex},
-                     {"a", c.first->expected},         {"b", c.first->actual}};
-  }
-  if (session.json()) return session.Show({}, "comparison", json);
+                         {"zero_sign", c.zero_sign},  {"worst", nlohmann::json::array()}};
+  if (c.first.has_value()) json["first"] = DifferenceJson(*c.first);
+  for (const compare::ElementDifference& worst : c.worst) json["worst"].push_back(DifferenceJson(worst));
+  return json;
+}
+
+void Show(Session& session, const compare::Comparison& c) {
+  if (session.json()) return session.Show({{"comparison", {}, ComparisonJson(c)}});
   if (c.equal) return session.Say(fmt::format("equal: {} elements, {} bytes", c.elements, c.expected_bytes));
   if (c.expected_bytes != c.actual_bytes) {
     return session.Say(fmt::format("different lengths: {} and {} bytes", c.expected_bytes, c.actual_bytes));
@@ -105,25 +119,27 @@ void Show(Session& session, const compare::Comparison& c) {
                   c.max_ulp, c.nan_bits, c.nan_one_side, c.zero_sign));
   reports::Table table{{"", "INDEX", "AT", "A HEX", "B HEX", "A", "B", "ULP"}, {Row("first", *c.first)}};
   for (const compare::ElementDifference& worst : c.worst) table.rows.push_back(Row("worst", worst));
-  session.Show(table, "comparison", json);
+  session.Show({{"comparison", table, {}}});
 }
 
 void Run(Session& session, const CompareOptions& options) {
   const std::optional<compare::DType> dtype = compare::DTypeByName(options.dtype);
-  if (!dtype.has_value()) return session.Fail(kExitUsage, fmt::format("--dtype {}: unknown", options.dtype));
+  if (!dtype.has_value())
+    return session.Fail(kExitUsage, fmt::format("--dtype {}: unknown; it can be {}", options.dtype, kDTypes));
   absl::StatusOr<std::vector<uint64_t>> shape = ParseShape(options.shape);
   if (!shape.ok()) return session.Fail(kExitUsage, std::string(shape.status().message()));
   MappedFile a;
   MappedFile b;
   for (const absl::Status& status : {a.Open(options.a), b.Open(options.b)}) {
-    if (!status.ok()) return session.Fail(kExitIo, std::string(status.message()));
+    if (!status.ok()) return session.FailLocal(status);
   }
-  uint64_t elements = 1;
-  for (const uint64_t extent : *shape) elements *= extent;
-  const size_t width = compare::InfoOf(*dtype).bytes;
-  if (!shape->empty() && elements * width != a.bytes().size()) {
+  uint64_t needed = compare::InfoOf(*dtype).bytes;
+  bool fits = true;
+  for (const uint64_t extent : *shape) fits = !__builtin_mul_overflow(needed, extent, &needed) && fits;
+  if (!fits) return session.Fail(kExitUsage, fmt::format("--shape {}: more bytes than there can be", options.shape));
+  if (!shape->empty() && needed != a.bytes().size()) {
     return session.Fail(kExitData, fmt::format("{} has {} bytes, the shape {} of {} needs {}", options.a,
-                                               a.bytes().size(), options.shape, options.dtype, elements * width));
+                                               a.bytes().size(), options.shape, options.dtype, needed));
   }
   const compare::Comparison comparison = compare::Compare(a.bytes(), b.bytes(), *dtype, *shape);
   Show(session, comparison);
@@ -138,7 +154,7 @@ void AddCompare(CLI::App& app, Session& session) {
   auto options = std::make_shared<CompareOptions>();
   command->add_option("A", options->a, "Expected")->required();
   command->add_option("B", options->b, "Actual")->required();
-  command->add_option("--dtype", options->dtype, "f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool")->required();
+  command->add_option("--dtype", options->dtype, kDTypes)->required();
   command->add_option("--shape", options->shape, "Extents joined by x, like 4x8 (default: flat)");
   command->callback([&session, options] { Run(session, *options); });
 }

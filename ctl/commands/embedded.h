@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/unique_fd.h"
 #include "ctl/commands/session.h"
 
 namespace pyptox::ctl {
 
 // Starts what is needed over the user's data folder; ends it when it goes. A controller that serves the folder already
-// is used as it is, with whatever agents it has.
+// is used as it is, with whatever agents it has. One at a time works in a folder: another one waits for it, and for the
+// last of the children it may have left.
 class Embedded {
  public:
   Embedded() = default;
@@ -23,11 +25,21 @@ class Embedded {
 
   // Points the session at the controller. UNAVAILABLE with the last lines of its log when one does not start.
   absl::Status Start(Session& session);
+  // UNAVAILABLE, with the last lines of its log, when one of the two has ended.
+  absl::Status Alive();
 
  private:
+  struct Child {
+    pid_t pid = -1;
+    std::string log;
+  };
+
+  absl::Status Lock(const Session& session);
+  absl::Status StartController(const Session& session, const std::string& address);
   absl::Status Spawn(const std::vector<std::string>& argv, const std::string& log);
 
-  std::vector<pid_t> children_;
+  UniqueFd lock_;
+  std::vector<Child> children_;
 };
 
 }  // namespace pyptox::ctl

@@ -6,12 +6,14 @@
 #include "ctl/commands/commands.h"
 #include "ctl/commands/wait.h"
 #include "reports/tables.h"
+#include "reports/visible_text.h"
 
 namespace pyptox::ctl {
 namespace {
 
 struct JobOptions {
   uint64_t id = 0;
+  std::vector<uint64_t> ids;
   bool active = false;
   bool follow = false;
   uint64_t submission = 0;
@@ -22,84 +24,103 @@ struct JobOptions {
 };
 using Shared = std::shared_ptr<JobOptions>;
 
-void ShowJob(Session& session, const absl::StatusOr<v1::Job>& job) {
-  if (ValueOrFail(session, job) == nullptr) return;
+void ShowJobs(Session& session, const std::vector<v1::Job>& jobs) {
   v1::ListJobsResponse list;
-  *list.add_jobs() = *job;
-  session.Show(reports::JobsTable(list), "job", Json(*job));
+  for (const v1::Job& job : jobs) *list.add_jobs() = job;
+  session.Show({{"jobs", reports::JobsTable(list), JsonList(list.jobs())}});
 }
 
-void List(Session& session, const JobOptions& options) {
-  absl::StatusOr<Client*> client = session.client();
-  if (ValueOrFail(session, client) == nullptr) return;
+void List(Session& session, Client& client, const JobOptions& options) {
   v1::ListJobsRequest request;
   request.set_active(options.active);
   request.set_submission_id(options.submission);
   request.set_limit(options.limit);
-  absl::StatusOr<v1::ListJobsResponse> response = (*client)->ListJobs(request);
+  absl::StatusOr<v1::ListJobsResponse> response = client.ListJobs(request);
   if (ValueOrFail(session, response) == nullptr) return;
-  session.Show(reports::JobsTable(*response), "jobs", JsonList(response->jobs()));
+  session.Show({{"jobs", reports::JobsTable(*response), JsonList(response->jobs())}});
 }
 
-void Show(Session& session, const JobOptions& options) {
-  absl::StatusOr<Client*> client = session.client();
-  if (ValueOrFail(session, client) == nullptr) return;
-  absl::StatusOr<v1::GetJobResponse> response = (*client)->GetJob(options.id);
+void Show(Session& session, Client& client, const JobOptions& options) {
+  absl::StatusOr<v1::GetJobResponse> response = client.GetJob(options.id);
   if (ValueOrFail(session, response) == nullptr) return;
-  if (session.json()) return session.Show({}, "job", Json(*response));
   v1::ListJobsResponse list;
   *list.add_jobs() = response->job();
-  session.Show(reports::JobsTable(list), "job", {});
-  session.Show(reports::AttemptsTable(*response), "attempts", {});
+  session.Show({{"job", reports::JobsTable(list), Json(response->job())},
+                {"attempts", reports::AttemptsTable(*response), JsonList(response->attempts())}});
 }
 
-// The log goes out as it is: it is the program's own output. A terminal is protected by `less` or `cat -v`, as with any
-// log.
-void Logs(Session& session, const JobOptions& options) {
-  absl::StatusOr<Client*> client = session.client();
-  if (ValueOrFail(session, client) == nullptr) return;
+// A job that is followed may have no attempt yet.
+absl::Status WaitForAttempt(Client& client, uint64_t id) {
+  return client.WatchJob(id, [](const v1::Job& job) { return job.last_attempt_id() == 0; });
+}
+
+// The bytes go out as they are, or, to a terminal, with everything visible that could steer it.
+void Logs(Session& session, Client& client, const JobOptions& options) {
   v1::ReadLogRequest request;
   request.set_job_id(options.id);
   request.set_attempt_id(options.attempt);
   request.set_offset(options.offset);
   request.set_follow(options.follow);
-  const absl::Status status =
-      (*client)->ReadLog(request, [](const std::string& chunk) { return WriteAll(STDOUT_FILENO, chunk); });
+  const bool terminal = isatty(STDOUT_FILENO) != 0;
+  reports::VisibleLog visible;
+  absl::Status written;
+  absl::Status status;
+  if (options.follow && options.attempt == 0) status = WaitForAttempt(client, options.id);
+  if (status.ok()) {
+    status = client.ReadLog(request, [&](const std::string& chunk) {
+      return written = WriteAll(STDOUT_FILENO, terminal ? visible.Add(chunk) : chunk);
+    });
+  }
+  if (status.ok() && terminal) status = written = WriteAll(STDOUT_FILENO, visible.Finish());
+  if (!written.ok()) return session.FailLocal(written);
   if (!status.ok()) session.Fail(status);
 }
 
-void Cancel(Session& session, const JobOptions& options) {
-  absl::StatusOr<Client*> client = session.client();
-  if (ValueOrFail(session, client) != nullptr) ShowJob(session, (*client)->CancelJob(options.id, options.reason));
+void Cancel(Session& session, Client& client, const JobOptions& options) {
+  std::vector<v1::Job> jobs;
+  for (const uint64_t id : options.ids) {
+    absl::StatusOr<v1::Job> job = client.CancelJob(id, options.reason);
+    if (ValueOrFail(session, job) != nullptr) jobs.push_back(*std::move(job));
+  }
+  if (!jobs.empty()) ShowJobs(session, jobs);
 }
 
-void Retry(Session& session, const JobOptions& options) {
-  absl::StatusOr<Client*> client = session.client();
-  if (ValueOrFail(session, client) != nullptr) ShowJob(session, (*client)->RetryJob(options.id));
+void Retry(Session& session, Client& client, const JobOptions& options) {
+  absl::StatusOr<v1::Job> job = client.RetryJob(options.id);
+  if (ValueOrFail(session, job) != nullptr) ShowJobs(session, {*job});
 }
 
-void Wait(Session& session, const JobOptions& options) {
-  absl::StatusOr<Client*> client = session.client();
-  if (ValueOrFail(session, client) == nullptr) return;
-  absl::StatusOr<v1::GetJobResponse> response = (*client)->GetJob(options.id);
-  if (ValueOrFail(session, response) != nullptr) WaitForJobs(session, {response->job()});
+void Wait(Session& session, Client& client, const JobOptions& options) {
+  std::vector<v1::Job> jobs;
+  for (const uint64_t id : options.ids) {
+    absl::StatusOr<v1::GetJobResponse> response = client.GetJob(id);
+    if (ValueOrFail(session, response) == nullptr) return;
+    jobs.push_back(response->job());
+  }
+  if (WaitForJobs(session, &jobs)) ShowOutcomes(session, jobs);
 }
 
-void ExplainJob(Session& session, const JobOptions& options) {
-  absl::StatusOr<Client*> client = session.client();
-  if (ValueOrFail(session, client) == nullptr) return;
-  absl::StatusOr<v1::ExplainJobResponse> response = (*client)->ExplainJob(options.id);
+void ExplainJob(Session& session, Client& client, const JobOptions& options) {
+  absl::StatusOr<v1::ExplainJobResponse> response = client.ExplainJob(options.id);
   if (ValueOrFail(session, response) == nullptr) return;
   reports::Table table{{"JOB", "WHY"}, {}};
   for (const std::string& reason : response->reasons()) table.rows.push_back({fmt::format("{}", options.id), reason});
-  session.Show(table, "explanation", Json(*response));
+  session.Show({{"explanation", table, Json(*response)}});
 }
 
+enum class Takes { kNothing, kOneJob, kJobs };
+
 CLI::App* AddVerb(CLI::App& job, Session& session, const Shared& options, const char* name, const char* help,
-                  void (*action)(Session&, const JobOptions&), bool takes_id = true) {
+                  void (*action)(Session&, Client&, const JobOptions&), Takes takes = Takes::kOneJob) {
   CLI::App* verb = job.add_subcommand(name, help);
-  if (takes_id) verb->add_option("JOB", options->id, "Number of the job")->required();
-  verb->callback([&session, options, action] { action(session, *options); });
+  if (takes == Takes::kOneJob)
+    verb->add_option("JOB", options->id, "Number of the job")->required()->check(CLI::NonNegativeNumber);
+  if (takes == Takes::kJobs)
+    verb->add_option("JOB", options->ids, "Numbers of the jobs")->required()->check(CLI::NonNegativeNumber);
+  verb->callback([&session, options, action] {
+    absl::StatusOr<Client*> client = session.client();
+    if (ValueOrFail(session, client) != nullptr) action(session, **client, *options);
+  });
   return verb;
 }
 
@@ -108,19 +129,20 @@ CLI::App* AddVerb(CLI::App& job, Session& session, const Shared& options, const 
 void AddJob(CLI::App& app, Session& session) {
   CLI::App* job = app.add_subcommand("job", "Look at jobs and steer them")->require_subcommand(1);
   auto options = std::make_shared<JobOptions>();
-  CLI::App* list = AddVerb(*job, session, options, "list", "Newest first", &List, false);
+  CLI::App* list = AddVerb(*job, session, options, "list", "Newest first", &List, Takes::kNothing);
   list->add_flag("--active", options->active, "Only jobs that are not done");
-  list->add_option("--submission", options->submission, "Only jobs of this submission");
-  list->add_option("--limit", options->limit, "At most this many (default 100)")->check(CLI::Range(1, 1000));
+  list->add_option("--submission", options->submission, "Only jobs of this submission")->check(CLI::NonNegativeNumber);
+  list->add_option("--limit", options->limit, "At most this many, 1 to 1000 (default 100)")->check(CLI::Range(1, 1000));
   AddVerb(*job, session, options, "show", "One job with its attempts", &Show);
   CLI::App* logs = AddVerb(*job, session, options, "logs", "The output of an attempt, from its first byte", &Logs);
-  logs->add_flag("--follow", options->follow, "Go on until the attempt ends");
-  logs->add_option("--attempt", options->attempt, "Which attempt (default: the last)");
-  logs->add_option("--offset", options->offset, "First byte wanted (default 0)");
-  CLI::App* cancel = AddVerb(*job, session, options, "cancel", "End a job, whatever its state", &Cancel);
+  logs->add_flag("--follow", options->follow, "Wait for the attempt to start, and go on until it ends");
+  logs->add_option("--attempt", options->attempt, "Which attempt, by its id (default: the last)")
+      ->check(CLI::NonNegativeNumber);
+  logs->add_option("--offset", options->offset, "First byte wanted (default 0)")->check(CLI::NonNegativeNumber);
+  CLI::App* cancel = AddVerb(*job, session, options, "cancel", "End jobs, whatever their state", &Cancel, Takes::kJobs);
   cancel->add_option("--reason", options->reason, "Kept with the outcome");
   AddVerb(*job, session, options, "retry", "Queue a new job like a done one", &Retry);
-  AddVerb(*job, session, options, "wait", "Wait for the outcome; the exit status is its", &Wait);
+  AddVerb(*job, session, options, "wait", "Wait for the outcomes; the exit status is theirs", &Wait, Takes::kJobs);
   AddVerb(*job, session, options, "explain", "Why a job is not running", &ExplainJob);
 }
 

@@ -11,7 +11,7 @@ void AddLock(CLI::App& app, Session& session) {
     if (ValueOrFail(session, client) == nullptr) return;
     absl::StatusOr<v1::ListLocksResponse> response = (*client)->ListLocks();
     if (ValueOrFail(session, response) == nullptr) return;
-    session.Show(reports::LocksTable(*response), "locks", JsonList(response->leases()));
+    session.Show({{"locks", reports::LocksTable(*response), JsonList(response->leases())}});
   });
 }
 

@@ -19,7 +19,7 @@ void AddMatrix(CLI::App& app, Session& session) {
   show->callback([&session, ask] {
     absl::StatusOr<v1::ShowMatrixResponse> response = ask();
     if (ValueOrFail(session, response) == nullptr) return;
-    session.Show(reports::MatrixTable(*response), "cells", JsonList(response->cells()));
+    session.Show({{"cells", reports::MatrixTable(*response), JsonList(response->cells())}});
   });
   CLI::App* summary = matrix->add_subcommand("summary", "One line: how many lanes and cases are bit-exact");
   summary->add_option("--suite", *suite, "Only this suite");
@@ -27,7 +27,7 @@ void AddMatrix(CLI::App& app, Session& session) {
     absl::StatusOr<v1::ShowMatrixResponse> response = ask();
     if (ValueOrFail(session, response) == nullptr) return;
     const std::string line = reports::MatrixSummary(*response);
-    if (session.json()) return session.Show({}, "summary", line);
+    if (session.json()) return session.Show({{"summary", {}, line}});
     session.Say(line);
   });
 }

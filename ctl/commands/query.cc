@@ -46,8 +46,12 @@ void AddQuery(CLI::App& app, Session& session) {
     absl::StatusOr<Client*> client = session.client();
     if (ValueOrFail(session, client) == nullptr) return;
     absl::StatusOr<v1::QueryResponse> response = (*client)->Query(*sql);
+    // The statement came from the command line.
+    if (absl::IsInvalidArgument(response.status())) {
+      return session.Fail(kExitUsage, std::string(response.status().message()));
+    }
     if (ValueOrFail(session, response) == nullptr) return;
-    session.Show(reports::QueryTable(*response), "result", RowsJson(*response));
+    session.Show({{"result", reports::QueryTable(*response), RowsJson(*response)}});
   });
 }
 

@@ -59,7 +59,7 @@ void List(Session& session, const RecordOptions& options) {
     values.push_back(WithDigest(*record, stored.sha256()));
     records.push_back(*std::move(record));
   }
-  session.Show(reports::RecordsTable(records), "records", values);
+  session.Show({{"records", reports::RecordsTable(records), values}});
 }
 
 void Show(Session& session, const RecordOptions& options) {
@@ -69,14 +69,15 @@ void Show(Session& session, const RecordOptions& options) {
   if (ValueOrFail(session, stored) == nullptr) return;
   absl::StatusOr<v1::Record> record = Parse(*stored);
   if (ValueOrFail(session, record) == nullptr) return;
-  if (session.json()) return session.Show({}, "record", WithDigest(*record, stored->sha256()));
-  session.Show(reports::RecordsTable({*record}), "record", {});
+  if (session.json()) return session.Show({{"record", {}, WithDigest(*record, stored->sha256())}});
+  std::vector<Section> sections = {{"record", reports::RecordsTable({*record}), {}}};
+  reports::Table trouble = reports::TroubleTable({*record});
+  if (!trouble.rows.empty()) sections.push_back({"cases_not_passed", std::move(trouble), {}});
+  session.Show(sections);
   for (const std::string& sentence : record->evidence().not_covered()) session.Say("not covered: " + sentence);
   for (const v1::Toolchain& tool : record->evidence().toolchains()) {
     session.Say(fmt::format("tool {}: {} {} {}", tool.name(), tool.path(), tool.version(), tool.sha256()));
   }
-  const reports::Table trouble = reports::TroubleTable(*record);
-  if (!trouble.rows.empty()) session.Show(trouble, "cases", {});
 }
 
 // `record-000012.json`: sorts in order, holds the stored bytes and nothing else.
@@ -89,20 +90,22 @@ void Export(Session& session, const RecordOptions& options) {
     return session.Fail(kExitUsage, "record export: give a record's number or --all");
   absl::StatusOr<Client*> client = session.client();
   if (ValueOrFail(session, client) == nullptr) return;
-  absl::Status status = MakeFolders(options.folder, 0755);
+  uint64_t first = options.id;
   uint64_t last = options.id;
-  if (options.all && status.ok()) {
+  if (options.all) {
     absl::StatusOr<v1::ServerInfo> info = (*client)->GetServerInfo();
     if (ValueOrFail(session, info) == nullptr) return;
+    first = 1;
     last = info->records();
   }
-  uint64_t count = 0;
-  for (uint64_t id = options.all ? 1 : options.id; status.ok() && id <= last; ++id, ++count) {
+  absl::Status written = MakeFolders(options.folder, 0755);
+  for (uint64_t id = first; written.ok() && id <= last; ++id) {
     absl::StatusOr<v1::StoredRecord> stored = (*client)->GetRecord(id);
-    status = stored.ok() ? WriteRecord(options.folder, *stored) : stored.status();
+    if (ValueOrFail(session, stored) == nullptr) return;
+    written = WriteRecord(options.folder, *stored);
   }
-  if (!status.ok()) return session.Fail(status);
-  session.Say(fmt::format("{} records exported", count));
+  if (!written.ok()) return session.FailLocal(written);
+  session.Say(fmt::format("{} records exported", last - first + 1));
 }
 
 absl::StatusOr<std::optional<matrix::Checkpoint>> ParseCheckpoint(const std::string& text) {
@@ -202,12 +205,14 @@ void Verify(Session& session, const RecordOptions& options) {
   } else {
     verified = VerifyFiles(options.paths, *checkpoint);
   }
-  if (ValueOrFail(session, verified) == nullptr) return;
+  if (!verified.ok())
+    return options.paths.empty() ? session.Fail(verified.status()) : session.FailLocal(verified.status());
   const std::string made = verified->whole ? fmt::format("{}:{}", verified->records, verified->head) : "";
   const reports::Table table{
       {"VERIFIED", "CHAIN", "CHECKPOINT"},
       {{fmt::format("{} records", verified->records), verified->whole ? "whole" : "part of one", made}}};
-  session.Show(table, "verified", {{"records", verified->records}, {"chain", verified->whole}, {"checkpoint", made}});
+  session.Show(
+      {{"verified", table, {{"records", verified->records}, {"chain", verified->whole}, {"checkpoint", made}}}});
 }
 
 }  // namespace
@@ -218,14 +223,14 @@ void AddRecord(CLI::App& app, Session& session) {
   CLI::App* list = record->add_subcommand("list", "Newest first");
   list->add_option("--suite", options->suite, "Only of this suite");
   list->add_option("--lane", options->lane, "Only of this lane");
-  list->add_option("--job", options->job, "Only of this job");
+  list->add_option("--job", options->job, "Only of this job")->check(CLI::NonNegativeNumber);
   list->add_option("--limit", options->limit, "At most this many (default 100)")->check(CLI::Range(1, 1000));
   list->callback([&session, options] { List(session, *options); });
   CLI::App* show = record->add_subcommand("show", "One record; --output json shows all of it");
-  show->add_option("RECORD", options->id, "Number of the record")->required();
+  show->add_option("RECORD", options->id, "Number of the record")->required()->check(CLI::NonNegativeNumber);
   show->callback([&session, options] { Show(session, *options); });
   CLI::App* save = record->add_subcommand("export", "Write records as files, byte for byte as stored");
-  save->add_option("RECORD", options->id, "Number of the record");
+  save->add_option("RECORD", options->id, "Number of the record")->check(CLI::NonNegativeNumber);
   save->add_flag("--all", options->all, "All records");
   save->add_option("--dir", options->folder, "Folder to write to")->required();
   save->callback([&session, options] { Export(session, *options); });

@@ -12,7 +12,7 @@ void AddResource(CLI::App& app, Session& session) {
     if (ValueOrFail(session, client) == nullptr) return;
     absl::StatusOr<v1::ListResourcesResponse> response = (*client)->ListResources();
     if (ValueOrFail(session, response) == nullptr) return;
-    session.Show(reports::ResourcesTable(*response), "resources", JsonList(response->resources()));
+    session.Show({{"resources", reports::ResourcesTable(*response), JsonList(response->resources())}});
   });
   auto name = std::make_shared<std::string>();
   CLI::App* show = resource->add_subcommand("show", "One, with its facts");
@@ -22,11 +22,10 @@ void AddResource(CLI::App& app, Session& session) {
     if (ValueOrFail(session, client) == nullptr) return;
     absl::StatusOr<v1::Resource> found = (*client)->GetResource(*name);
     if (ValueOrFail(session, found) == nullptr) return;
-    if (session.json()) return session.Show({}, "resource", Json(*found));
     v1::ListResourcesResponse one;
     *one.add_resources() = *found;
-    session.Show(reports::ResourcesTable(one), "resource", {});
-    session.Show(reports::FactsTable(*found), "facts", {});
+    session.Show({{"resource", reports::ResourcesTable(one), Json(*found)},
+                  {"facts", reports::FactsTable(*found), JsonList(found->facts())}});
   });
 }
 

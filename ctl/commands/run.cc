@@ -3,8 +3,34 @@
 #include "ctl/commands/embedded.h"
 #include "ctl/commands/submission.h"
 #include "ctl/commands/wait.h"
+#include "reports/tables.h"
 
 namespace pyptox::ctl {
+namespace {
+
+void Run(Session& session, const SubmitOptions& options) {
+  if (session.has_controller_flag()) {
+    return session.Fail(kExitUsage, "run has a controller of its own; with --controller use `submit --wait`");
+  }
+  // A suite with faults is said before anything is started.
+  absl::StatusOr<PreparedSubmission> prepared = Prepare(session, options);
+  if (!prepared.ok()) return;
+  Embedded embedded;
+  if (absl::Status status = embedded.Start(session); !status.ok()) return session.Fail(status);
+  std::vector<v1::Job> jobs = Submit(session, *prepared);
+  if (jobs.empty()) return;
+  WaitOptions wait;
+  wait.cancel_on_signal = true;
+  wait.alive = [&embedded] { return embedded.Alive(); };
+  if (!WaitForJobs(session, &jobs, wait)) return;
+  absl::StatusOr<Client*> client = session.client();
+  if (ValueOrFail(session, client) == nullptr) return;
+  absl::StatusOr<v1::ShowMatrixResponse> matrix = (*client)->ShowMatrix(jobs.front().suite());
+  if (ValueOrFail(session, matrix) == nullptr) return;
+  ShowOutcomes(session, jobs, {{"cells", reports::MatrixTable(*matrix), JsonList(matrix->cells())}});
+}
+
+}  // namespace
 
 void AddRun(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
@@ -12,12 +38,7 @@ void AddRun(CLI::App& app, Session& session) {
       "Run a suite here and now: a controller and an agent with the resources dev and qemu, for this command only");
   auto options = std::make_shared<SubmitOptions>();
   AddSubmitOptions(*command, *options);
-  command->callback([&session, options] {
-    Embedded embedded;
-    if (absl::Status status = embedded.Start(session); !status.ok()) return session.Fail(status);
-    const std::vector<v1::Job> jobs = Submit(session, *options);
-    if (!jobs.empty()) WaitForJobs(session, jobs);
-  });
+  command->callback([&session, options] { Run(session, *options); });
 }
 
 }  // namespace pyptox::ctl

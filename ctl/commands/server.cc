@@ -30,7 +30,7 @@ void AddServer(CLI::App& app, Session& session) {
          {"jobs", fmt::format("{} queued, {} running", info->jobs_queued(), info->jobs_running())},
          {"records", fmt::format("{}", info->records())},
          {"checkpoint", fmt::format("{}:{}", info->records(), info->head_sha256())}}};
-    session.Show(table, "server", json);
+    session.Show({{"server", table, json}});
   });
 }
 

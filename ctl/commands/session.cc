@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "reports/visible_text.h"
 
 namespace pyptox::ctl {
 namespace {
 
+// Of what a controller answered. 69 and 75 mean: wait and try again.
 ExitCode ExitCodeFor(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
@@ -53,30 +56,46 @@ absl::StatusOr<Client*> Session::client() {
   return client_.get();
 }
 
-void Session::Show(const reports::Table& table, std::string_view noun, const nlohmann::json& value) const {
+void Session::Show(const std::vector<Section>& sections) {
   if (output_ == "json") {
-    const nlohmann::json document = {{"schema_version", kJsonSchema}, {std::string(noun), value}};
-    fmt::print("{}\n", document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
-  } else if (output_ == "markdown") {
-    fmt::print("{}", reports::RenderMarkdown(table));
-  } else if (output_ == "csv") {
-    fmt::print("{}", reports::RenderCsv(table));
-  } else if (output_ == "table") {
-    fmt::print("{}", reports::RenderText(table));
+    nlohmann::json document = {{"schema_version", kJsonSchema}};
+    for (const Section& section : sections) document[section.noun] = section.value;
+    return Write(document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
-  std::fflush(stdout);
+  std::string text;
+  for (const Section& section : sections) {
+    if (!text.empty()) text += "\n";
+    if (output_ == "markdown") text += reports::RenderMarkdown(section.table);
+    if (output_ == "csv") text += reports::RenderCsv(section.table);
+    if (output_ == "table") text += reports::RenderText(section.table);
+  }
+  Write(text);
 }
 
-void Session::Say(const std::string& line) const {
-  if (output_ != "table") return;
-  fmt::print("{}\n", reports::VisibleText(line));
-  std::fflush(stdout);
+void Session::Say(const std::string& line) {
+  if (output_ == "table") Write(reports::VisibleText(line) + "\n");
+}
+
+void Session::Note(const std::string& line) const {
+  if (!quiet()) fmt::print(stderr, "pyptox-ctl: {}\n", reports::VisibleText(line));
+}
+
+void Session::Write(const std::string& text) {
+  const size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
+  const bool flushed = std::fflush(stdout) == 0;
+  if ((written != text.size() || !flushed) && status_ != kExitIo) {
+    Fail(kExitIo, fmt::format("standard output: {}", std::strerror(errno)));
+  }
 }
 
 void Session::Fail(const absl::Status& status) { Fail(ExitCodeFor(status), std::string(status.message())); }
 
+void Session::FailLocal(const absl::Status& status) {
+  const bool contents = absl::IsInvalidArgument(status) || absl::IsDataLoss(status) || absl::IsOutOfRange(status);
+  Fail(contents ? kExitData : kExitIo, std::string(status.message()));
+}
+
 void Session::Fail(ExitCode code, const std::string& text) {
-  // One error a line: several come joined by newlines.
   std::string_view rest = text;
   while (true) {
     const size_t end = rest.find('\n');
@@ -84,7 +103,7 @@ void Session::Fail(ExitCode code, const std::string& text) {
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + 1);
   }
-  status_ = code;
+  if (status_ != kExitIo) status_ = code;
 }
 
 }  // namespace pyptox::ctl

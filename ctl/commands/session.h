@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
@@ -20,6 +22,14 @@ namespace pyptox::ctl {
 // Version of the JSON documents that commands print; raised when a member goes or changes its meaning.
 inline constexpr int kJsonSchema = 1;
 
+// One part of a result: a table for people, a member of the document for programs.
+struct Section {
+  std::string noun;
+  reports::Table table;
+  nlohmann::json value;
+};
+
+// Not thread safe.
 class Session {
  public:
   Session(Surroundings surroundings, std::string binary_folder)
@@ -28,35 +38,44 @@ class Session {
   // Adds --controller and --output to the program.
   void AddOptions(CLI::App& app);
 
-  // Connects on first use. Exits the command through Fail when the address can't be told.
+  // Connects on first use.
   absl::StatusOr<Client*> client();
   absl::StatusOr<ControllerAddress> address() const { return ResolveController(controller_flag_, surroundings_); }
   // Makes later calls of client() go to this address: the embedded controller.
   void UseController(const std::string& address) { controller_flag_ = address; }
+  bool has_controller_flag() const { return !controller_flag_.empty(); }
 
   const Surroundings& surroundings() const { return surroundings_; }
   const std::string& binary_folder() const { return binary_folder_; }
   bool quiet() const { return output_ == "quiet"; }
   bool json() const { return output_ == "json"; }
 
-  // Shows one result: a table for people, or `{"schema_version": 1, NOUN: value}`.
-  void Show(const reports::Table& table, std::string_view noun, const nlohmann::json& value) const;
-  // A line for people: nothing in JSON and quiet output.
-  void Say(const std::string& line) const;
+  // Shows one result: tables one below the other, or one document `{"schema_version": 1, NOUN: VALUE, ...}`.
+  void Show(const std::vector<Section>& sections);
+  // A line for people: nothing but in table output.
+  void Say(const std::string& line);
+  // A line for people on stderr, in every output but quiet.
+  void Note(const std::string& line) const;
 
-  // Prints one error line and sets the exit status that belongs to the error.
+  // Prints one line for each line of the error and sets the exit status: of what the controller said ...
   void Fail(const absl::Status& status);
+  // ... of a file here ...
+  void FailLocal(const absl::Status& status);
+  // ... or as given.
   void Fail(ExitCode code, const std::string& text);
-  void Exit(ExitCode code) { status_ = code; }
-  ExitCode status() const { return status_; }
+  void Exit(int code) { status_ = code; }
+  // The exit status: 74 when a result could not be written, whatever else it would be.
+  int status() const { return status_; }
 
  private:
-  Surroundings surroundings_;
-  std::string binary_folder_;
+  void Write(const std::string& text);
+
+  const Surroundings surroundings_;
+  const std::string binary_folder_;
   std::string controller_flag_;
   std::string output_ = "table";
   std::unique_ptr<Client> client_;
-  ExitCode status_ = kExitPass;
+  int status_ = kExitPass;
 };
 
 // Value of a result, or nullptr after Fail.

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 #include <pwd.h>
+#include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "ctl/suite/source_files.h"
 #include "ctl/suite/source_state.h"
-#include "ctl/suite/suite_file.h"
 #include "matrix/suite_check.h"
 
 namespace pyptox::ctl {
@@ -16,18 +19,30 @@ std::string UserName() {
   return user == nullptr ? fmt::format("uid {}", getuid()) : user->pw_name;
 }
 
-// False after Fail.
-bool CheckNames(Session& session, const SubmitOptions& options, const v1::SubmitRequest& request) {
+std::string RandomKey() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) return "";
+  std::string key = "pyptox-ctl-";
+  for (const unsigned char byte : bytes) key += fmt::format("{:02x}", byte);
+  return key;
+}
+
+// What the flags name has to be in the suite.
+absl::Status CheckNames(const SubmitOptions& options, const v1::Suite& suite) {
   for (const std::string& lane : options.lanes) {
-    if (matrix::FindLane(request.suite(), lane) != nullptr) continue;
+    if (matrix::FindLane(suite, lane) != nullptr) continue;
     std::string known;
-    for (const v1::Lane& one : request.suite().lanes()) known += " " + one.name();
-    session.Fail(kExitUsage, fmt::format("--lane {}: the suite has no such lane; it has{}", lane, known));
-    return false;
+    for (const v1::Lane& one : suite.lanes()) known += " " + one.name();
+    return absl::NotFoundError(fmt::format("--lane {}: the suite has no such lane; it has{}", lane, known));
   }
-  const absl::Status picked = matrix::PickCases(request.suite(), request.case_patterns()).status();
-  if (!picked.ok()) session.Fail(kExitUsage, fmt::format("--case: {}", std::string(picked.message())));
-  return picked.ok();
+  const google::protobuf::RepeatedPtrField<std::string> patterns(options.cases.begin(), options.cases.end());
+  const absl::Status picked = matrix::PickCases(suite, patterns).status();
+  if (picked.ok()) return picked;
+  constexpr int kShown = 10;
+  std::string known;
+  for (int i = 0; i < std::min(kShown, suite.cases_size()); ++i) known += " " + suite.cases(i).name();
+  if (suite.cases_size() > kShown) known += fmt::format(" and {} more", suite.cases_size() - kShown);
+  return absl::NotFoundError(fmt::format("--case: {}; it has{}", std::string(picked.message()), known));
 }
 
 }  // namespace
@@ -48,35 +63,54 @@ void AddSubmitOptions(CLI::App& command, SubmitOptions& options) {
                      "A second submit with this key gives the first one's jobs");
 }
 
-std::vector<v1::Job> Submit(Session& session, const SubmitOptions& options) {
-  SuiteFile loaded = LoadSuite(options.suite_file);
+absl::StatusOr<PreparedSubmission> Prepare(Session& session, const SubmitOptions& options) {
+  PreparedSubmission prepared;
+  prepared.loaded = LoadSuite(options.suite_file);
+  const SuiteFile& loaded = prepared.loaded;
+  absl::Status status;
   if (!loaded.faults.empty()) {
-    std::string text;
-    for (const TextFault& fault : loaded.faults) text += (text.empty() ? "" : "\n") + fault.ToString();
-    session.Fail(kExitData, text);
-    return {};
+    status = absl::InvalidArgumentError(Lines(loaded.faults));
+  } else {
+    status = CheckNames(options, loaded.suite);
   }
-  v1::SubmitRequest request;
+  if (!status.ok()) {
+    session.Fail(status);
+    return status;
+  }
+  for (const TextFault& fault : loaded.pin_faults) session.Note(fault.ToString());
+  absl::StatusOr<CapturedSource> source = CaptureSource(loaded.folder, loaded.tree, loaded.files);
+  status = source.status();
+  if (status.ok()) status = CheckUnchanged(loaded.stamps);
+  if (!status.ok()) {
+    session.Fail(status);
+    return status;
+  }
+  if (!source->fault.empty()) {
+    session.Note(fmt::format("the sources are no clean commit, the matrix will not show this run: {}", source->fault));
+  }
+  v1::SubmitRequest& request = prepared.request;
   *request.mutable_suite() = loaded.suite;
   request.mutable_lanes()->Assign(options.lanes.begin(), options.lanes.end());
   request.mutable_case_patterns()->Assign(options.cases.begin(), options.cases.end());
+  *request.mutable_source() = source->state;
   *request.mutable_tree() = loaded.tree;
   request.set_priority(options.priority);
   request.set_max_attempts(options.max_attempts);
-  request.set_idempotency_key(options.idempotency_key);
+  request.set_idempotency_key(options.idempotency_key.empty() ? RandomKey() : options.idempotency_key);
   request.set_submitter(UserName());
-  if (!CheckNames(session, options, request)) return {};
-  absl::StatusOr<v1::SourceState> source = CaptureSource(loaded.folder, loaded.tree);
-  if (ValueOrFail(session, source) == nullptr) return {};
-  *request.mutable_source() = *source;
+  return prepared;
+}
 
+std::vector<v1::Job> Submit(Session& session, const PreparedSubmission& prepared) {
   absl::StatusOr<Client*> client = session.client();
   if (ValueOrFail(session, client) == nullptr) return {};
-  if (absl::Status status = (*client)->UploadMissing(loaded.tree, loaded.paths); !status.ok()) {
+  absl::Status status = (*client)->UploadMissing(prepared.loaded.tree, prepared.loaded.paths);
+  if (status.ok()) status = CheckUnchanged(prepared.loaded.stamps);
+  if (!status.ok()) {
     session.Fail(status);
     return {};
   }
-  absl::StatusOr<v1::SubmitResponse> response = (*client)->Submit(request);
+  absl::StatusOr<v1::SubmitResponse> response = (*client)->Submit(prepared.request);
   if (ValueOrFail(session, response) == nullptr) return {};
   return {response->jobs().begin(), response->jobs().end()};
 }

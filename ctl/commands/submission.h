@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "ctl/commands/session.h"
+#include "ctl/suite/suite_file.h"
 #include "pyptox/v1/job.pb.h"
 
 namespace pyptox::ctl {
@@ -23,8 +25,18 @@ struct SubmitOptions {
 // Adds --lane, --case, --priority, --max-attempts, --idempotency-key and the suite file.
 void AddSubmitOptions(CLI::App& command, SubmitOptions& options);
 
-// Loads, checks, captures the source, uploads what is missing, submits. Empty after Fail.
-std::vector<v1::Job> Submit(Session& session, const SubmitOptions& options);
+// Everything that a submission needs, before a controller is asked.
+struct PreparedSubmission {
+  v1::SubmitRequest request;
+  SuiteFile loaded;
+};
+
+// Loads and checks the suite and captures its source. Not OK after Fail. Without an idempotency key it makes one, so
+// that a request whose answer is lost can be sent again.
+absl::StatusOr<PreparedSubmission> Prepare(Session& session, const SubmitOptions& options);
+
+// Uploads what is missing and submits. Empty after Fail.
+std::vector<v1::Job> Submit(Session& session, const PreparedSubmission& prepared);
 
 }  // namespace pyptox::ctl
 

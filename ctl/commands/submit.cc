@@ -14,12 +14,17 @@ void AddSubmit(CLI::App& app, Session& session) {
   command->add_flag("--wait", *wait,
                     "Wait for the outcomes; the exit status is theirs. Ending the wait leaves the jobs running");
   command->callback([&session, options, wait] {
-    const std::vector<v1::Job> jobs = Submit(session, *options);
+    absl::StatusOr<PreparedSubmission> prepared = Prepare(session, *options);
+    if (!prepared.ok()) return;
+    std::vector<v1::Job> jobs = Submit(session, *prepared);
     if (jobs.empty()) return;
-    if (*wait) return WaitForJobs(session, jobs);
+    if (*wait) {
+      if (WaitForJobs(session, &jobs)) ShowOutcomes(session, jobs);
+      return;
+    }
     v1::ListJobsResponse list;
     for (const v1::Job& job : jobs) *list.add_jobs() = job;
-    session.Show(reports::JobsTable(list), "jobs", JsonList(list.jobs()));
+    session.Show({{"jobs", reports::JobsTable(list), JsonList(list.jobs())}});
   });
 }
 

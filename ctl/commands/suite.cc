@@ -9,27 +9,26 @@ namespace {
 
 void Check(Session& session, const std::string& path) {
   const SuiteFile loaded = LoadSuite(path);
-  if (!loaded.faults.empty()) {
-    std::string text;
-    for (const TextFault& fault : loaded.faults) text += (text.empty() ? "" : "\n") + fault.ToString();
-    return session.Fail(kExitData, text);
-  }
+  std::vector<TextFault> faults = loaded.faults;
+  faults.insert(faults.end(), loaded.pin_faults.begin(), loaded.pin_faults.end());
+  if (!faults.empty()) return session.Fail(kExitData, Lines(faults));
   const reports::Table table{
       {"SUITE", "CONTRACT", "LANES", "CASES", "SOURCES"},
       {{loaded.suite.name(), fmt::format("{} {}", loaded.suite.contract().name(), loaded.suite.contract().version()),
         fmt::format("{}", loaded.suite.lanes_size()), fmt::format("{}", loaded.suite.cases_size()),
         fmt::format("{} files", loaded.tree.files_size())}}};
-  session.Show(table, "suite",
-               {{"name", loaded.suite.name()},
-                {"lanes", loaded.suite.lanes_size()},
-                {"cases", loaded.suite.cases_size()},
-                {"sources", loaded.tree.files_size()}});
+  session.Show({{"suite",
+                 table,
+                 {{"name", loaded.suite.name()},
+                  {"lanes", loaded.suite.lanes_size()},
+                  {"cases", loaded.suite.cases_size()},
+                  {"sources", loaded.tree.files_size()}}}});
 }
 
 void Pin(Session& session, const std::string& path) {
   const SuiteFile loaded = LoadSuite(path);
-  if (!loaded.faults.empty()) return Check(session, path);
-  if (absl::Status status = PinGoldens(loaded); !status.ok()) return session.Fail(status);
+  if (!loaded.faults.empty()) return session.Fail(kExitData, Lines(loaded.faults));
+  if (absl::Status status = PinGoldens(loaded); !status.ok()) return session.FailLocal(status);
   session.Say(fmt::format("{}: {} golden files pinned", loaded.suite.golden_lock(), GoldenFiles(loaded.suite).size()));
 }
 

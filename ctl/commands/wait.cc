@@ -1,125 +1,188 @@
 #include "ctl/commands/wait.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
+#include <atomic>
+#include <stop_token>
 #include <thread>
 
+#include "ctl/commands/progress_view.h"
+#include "ctl/commands/stop_signals.h"
 #include "matrix/record_seal.h"
 #include "matrix/verdict.h"
 #include "reports/tables.h"
-#include "reports/visible_text.h"
 
 namespace pyptox::ctl {
 namespace {
 
-std::string ProgressLine(const v1::Job& job) {
-  switch (job.state()) {
-    case v1::JOB_STATE_QUEUED:
-      return fmt::format("job {} {}: queued", job.id(), job.lane());
-    case v1::JOB_STATE_DONE:
-      return fmt::format("job {} {}: {}{}{}", job.id(), job.lane(), matrix::OutcomeWord(job.outcome()),
-                         job.outcome().reason().empty() ? "" : ": ", job.outcome().reason());
-    default:
-      if (job.progress().step().empty())
-        return fmt::format("job {} {}: attempt {}", job.id(), job.lane(), job.attempts());
-      // The step, not each case: a line for every case would bury the rest where lines can't be redrawn.
-      return fmt::format("job {} {}: {}", job.id(), job.lane(),
-                         job.progress().cases_total() == 0 ? job.progress().step() : "running cases");
-  }
+constexpr Duration kLook = Milliseconds(200);
+// Where a terminal does not tell its width.
+constexpr size_t kUsualColumns = 80;
+
+// 0 when stderr is no terminal.
+size_t TerminalColumns() {
+  if (isatty(STDERR_FILENO) == 0) return 0;
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
+  return size.ws_col;
 }
 
-// Shows jobs as they change; called from several watchers.
-class ProgressView {
- public:
-  explicit ProgressView(bool silent) : silent_(silent), terminal_(isatty(STDERR_FILENO) != 0) {}
+std::string Ids(const std::vector<v1::Job>& jobs) {
+  std::string text;
+  for (const v1::Job& job : jobs) text += fmt::format("{}{}", text.empty() ? "" : " ", job.id());
+  return text;
+}
 
-  void Change(const v1::Job& job) {
-    const std::lock_guard lock(mutex_);
-    latest_[job.id()] = job;
-    if (silent_) return;
-    if (terminal_) {
-      Redraw();
-      return;
+// One watcher for each job, until they are all done or something ends the wait.
+class Watch {
+ public:
+  Watch(Session& session, Client& client, const std::vector<v1::Job>& jobs, ProgressView* view)
+      : session_(session), client_(client), jobs_(jobs), results_(jobs.size()), running_(jobs.size()) {
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      watchers_.emplace_back([this, i, view] {
+        const auto show = [view](const v1::Job& job) {
+          view->Change(job);
+          return true;
+        };
+        results_[i] = client_.WatchJob(jobs_[i].id(), show, stop_.get_token());
+        --running_;
+        signals_.Wake();
+      });
     }
-    const std::string line = ProgressLine(job);
-    if (shown_[job.id()] == line) return;
-    shown_[job.id()] = line;
-    fmt::print(stderr, "{}\n", reports::VisibleText(line));
   }
 
-  const std::map<uint64_t, v1::Job>& latest() const { return latest_; }
+  // OK when every job is done.
+  absl::Status Run(const WaitOptions& options) {
+    absl::Status status = UntilEnd(options);
+    stop_.request_stop();
+    watchers_.clear();
+    for (const absl::Status& result : results_) {
+      if (status.ok()) status = result;
+    }
+    return status;
+  }
+
+  // The signal that ended it, or 0.
+  int signal() const { return signal_; }
 
  private:
-  void Redraw() {
-    std::string text;
-    if (drawn_ > 0) text += fmt::format("\x1b[{}A", drawn_);
-    for (const auto& [id, job] : latest_) {
-      std::string line = ProgressLine(job);
-      if (job.state() == v1::JOB_STATE_RUNNING && job.progress().cases_total() != 0) {
-        line += fmt::format(" {}/{}", job.progress().cases_done(), job.progress().cases_total());
+  absl::Status UntilEnd(const WaitOptions& options) {
+    bool cancelled = false;
+    while (running_ > 0) {
+      const int signal = signals_.Wait(kLook);
+      if (signal != 0 && options.cancel_on_signal && !cancelled) {
+        cancelled = true;
+        Cancel();
+      } else if (signal != 0) {
+        signal_ = signal;
+        return absl::CancelledError("stopped by a signal");
       }
-      text += "\r\x1b[K" + reports::VisibleText(line) + "\n";
+      if (!options.alive) continue;
+      if (absl::Status alive = options.alive(); !alive.ok()) return alive;
     }
-    drawn_ = latest_.size();
-    fmt::print(stderr, "{}", text);
+    return absl::OkStatus();
   }
 
-  const bool silent_;
-  const bool terminal_;
-  std::mutex mutex_;
-  std::map<uint64_t, v1::Job> latest_;
-  std::map<uint64_t, std::string> shown_;
-  size_t drawn_ = 0;
+  void Cancel() {
+    session_.Note(fmt::format("cancelling job {}; once more ends this command at once", Ids(jobs_)));
+    for (const v1::Job& job : jobs_) {
+      const absl::Status status = client_.CancelJob(job.id(), "the person who ran it stopped it").status();
+      if (!status.ok()) session_.Note(std::string(status.message()));
+    }
+  }
+
+  Session& session_;
+  Client& client_;
+  const std::vector<v1::Job>& jobs_;
+  StopSignals signals_;
+  int signal_ = 0;
+  std::stop_source stop_;
+  std::vector<absl::Status> results_;
+  std::atomic<size_t> running_;
+  std::vector<std::jthread> watchers_;  // ended before what they use
 };
 
-// Worse is later.
-int Badness(ExitCode code) {
-  constexpr ExitCode kOrder[] = {kExitPass, kExitBlocked, kExitVerdictFail, kExitBusy, kExitInternal};
-  return static_cast<int>(std::find(std::begin(kOrder), std::end(kOrder), code) - std::begin(kOrder));
+absl::StatusOr<v1::Record> FetchRecord(Client& client, uint64_t id) {
+  absl::StatusOr<v1::StoredRecord> stored = client.GetRecord(id);
+  if (!stored.ok()) return stored.status();
+  return matrix::ReadRecord(stored->json(), fmt::format("record {}", id));
 }
 
-void ShowTrouble(Session& session, Client& client, const v1::Job& job) {
-  if (job.record_id() == 0 || session.json() || session.quiet()) return;
-  absl::StatusOr<v1::StoredRecord> stored = client.GetRecord(job.record_id());
-  if (!stored.ok()) return session.Fail(stored.status());
-  absl::StatusOr<v1::Record> record = matrix::ReadRecord(stored->json(), fmt::format("record {}", stored->id()));
-  if (!record.ok()) return session.Fail(record.status());
-  const reports::Table trouble = reports::TroubleTable(*record);
-  if (trouble.rows.empty()) return;
-  session.Say(fmt::format("{}: cases that did not pass", job.lane()));
-  fmt::print("{}", reports::RenderText(trouble));
+// Records of the jobs that have cases to show.
+std::vector<v1::Record> TroubledRecords(Session& session, const std::vector<v1::Job>& jobs) {
+  std::vector<v1::Record> records;
+  absl::StatusOr<Client*> client = session.client();
+  for (const v1::Job& job : jobs) {
+    if (!client.ok() || job.record_id() == 0 || job.outcome().verdict() == v1::VERDICT_PASS) continue;
+    absl::StatusOr<v1::Record> record = FetchRecord(**client, job.record_id());
+    // The outcome stands without its cases.
+    if (!record.ok()) {
+      session.Note(std::string(record.status().message()));
+    } else {
+      records.push_back(*std::move(record));
+    }
+  }
+  return records;
+}
+
+nlohmann::json TroubleJson(const reports::Table& table) {
+  nlohmann::json values = nlohmann::json::array();
+  for (const auto& row : table.rows) {
+    values.push_back({{"job", row[0]}, {"lane", row[1]}, {"case", row[2]}, {"outcome", row[3]}, {"reason", row[4]}});
+  }
+  return values;
 }
 
 }  // namespace
 
-void WaitForJobs(Session& session, const std::vector<v1::Job>& jobs) {
+ExitCode WorseOf(ExitCode a, ExitCode b) {
+  constexpr ExitCode kOrder[] = {kExitInternal, kExitBusy, kExitVerdictFail, kExitBlocked, kExitPass};
+  return *std::find_if(std::begin(kOrder), std::end(kOrder) - 1, [&](ExitCode code) { return code == a || code == b; });
+}
+
+bool WaitForJobs(Session& session, std::vector<v1::Job>* jobs, const WaitOptions& options) {
   absl::StatusOr<Client*> client = session.client();
-  if (!client.ok()) return session.Fail(client.status());
-  ProgressView view(session.quiet() || session.json());
-  std::vector<absl::Status> results(jobs.size());
-  std::vector<std::thread> watchers;
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    watchers.emplace_back(
-        [&, i] { results[i] = (*client)->WatchJob(jobs[i].id(), [&](const v1::Job& job) { view.Change(job); }); });
+  if (ValueOrFail(session, client) == nullptr) return false;
+  ProgressView view(session.quiet() || session.json() ? nullptr : stderr, TerminalColumns());
+  Watch watch(session, **client, *jobs, &view);
+  const absl::Status status = watch.Run(options);
+  if (watch.signal() != 0) {
+    session.Exit(128 + watch.signal());
+    session.Note(
+        fmt::format("no longer waiting; job {0} goes on. `pyptox-ctl job wait {0}` waits again, "
+                    "`pyptox-ctl job cancel {0}` ends it",
+                    Ids(*jobs)));
+    return false;
   }
-  for (std::thread& watcher : watchers) watcher.join();
-  for (const absl::Status& result : results) {
-    if (!result.ok()) return session.Fail(result);
+  if (!status.ok()) {
+    session.Fail(status);
+    return false;
   }
-  v1::ListJobsResponse done;
+  jobs->clear();
+  for (const auto& [id, job] : view.latest()) jobs->push_back(job);
+  return true;
+}
+
+void ShowOutcomes(Session& session, const std::vector<v1::Job>& jobs, std::vector<Section> more) {
+  v1::ListJobsResponse list;
   ExitCode worst = kExitPass;
-  for (const auto& [id, job] : view.latest()) {
-    *done.add_jobs() = job;
-    const ExitCode code = matrix::ExitCodeOf(job.outcome());
-    if (Badness(code) > Badness(worst)) worst = code;
+  for (const v1::Job& job : jobs) {
+    *list.add_jobs() = job;
+    worst = WorseOf(worst, matrix::ExitCodeOf(job.outcome()));
   }
   session.Exit(worst);
-  session.Show(reports::JobsTable(done), "jobs", JsonList(done.jobs()));
-  for (const v1::Job& job : done.jobs()) ShowTrouble(session, **client, job);
+  if (session.quiet()) return;
+  std::vector<Section> sections = {{"jobs", reports::JobsTable(list), JsonList(list.jobs())}};
+  reports::Table trouble = reports::TroubleTable(TroubledRecords(session, jobs));
+  if (!trouble.rows.empty() || session.json()) {
+    nlohmann::json json = TroubleJson(trouble);
+    sections.push_back({"cases_not_passed", std::move(trouble), std::move(json)});
+  }
+  for (Section& section : more) sections.push_back(std::move(section));
+  session.Show(sections);
 }
 
 }  // namespace pyptox::ctl

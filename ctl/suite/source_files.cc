@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <set>
 
@@ -29,7 +30,10 @@ absl::Status Walk(const std::string& folder, const std::string& below, std::vect
     if (name == "." || name == ".." || name == ".git") continue;
     const std::string relative = below.empty() ? name : fmt::format("{}/{}", below, name);
     struct stat info {};
-    if (lstat(fmt::format("{}/{}", folder, relative).c_str(), &info) != 0) return ErrnoStatus(errno, relative);
+    if (lstat(fmt::format("{}/{}", folder, relative).c_str(), &info) != 0) {
+      if (errno == ENOENT) continue;  // gone since it was listed
+      return ErrnoStatus(errno, relative);
+    }
     if (S_ISDIR(info.st_mode)) {
       if (absl::Status status = Walk(folder, relative, names); !status.ok()) return status;
     } else {
@@ -42,28 +46,29 @@ absl::Status Walk(const std::string& folder, const std::string& below, std::vect
   return absl::OkStatus();
 }
 
-bool SameVersion(const struct stat& a, const struct stat& b) {
-  return a.st_ino == b.st_ino && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
-         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+FileStamp StampOf(const struct stat& info) {
+  const auto ns = [](const timespec& time) { return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec; };
+  return {info.st_ino, info.st_size, ns(info.st_mtim), ns(info.st_ctim)};
 }
 
-absl::StatusOr<v1::FileEntry> Hash(const std::string& path, const std::string& name) {
+// Hashes one file and adds it.
+absl::Status Add(const std::string& path, const std::string& name, SourceFiles* sources) {
   if (absl::Status status = CheckRelativePath(name); !status.ok()) return status;
-  struct stat before {};
-  if (lstat(path.c_str(), &before) != 0) return ErrnoStatus(errno, name);
-  if (!S_ISREG(before.st_mode)) return absl::InvalidArgumentError(fmt::format("{} is not a regular file", name));
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0) return ErrnoStatus(errno, name);
+  if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError(fmt::format("{} is not a regular file", name));
   absl::StatusOr<Digest> digest = Sha256OfFile(path);
   if (!digest.ok()) return digest.status();
-  struct stat after {};
-  if (lstat(path.c_str(), &after) != 0 || !SameVersion(before, after)) {
-    return absl::AbortedError(fmt::format("{} changed while it was read", name));
-  }
-  v1::FileEntry entry;
+  const std::map<std::string, FileStamp> stamp = {{path, StampOf(info)}};
+  if (absl::Status status = CheckUnchanged(stamp); !status.ok()) return status;
+  v1::FileEntry& entry = *sources->tree.add_files();
   entry.set_name(name);
-  entry.set_executable((before.st_mode & S_IXUSR) != 0);
-  entry.set_size(static_cast<uint64_t>(before.st_size));
+  entry.set_executable((info.st_mode & S_IXUSR) != 0);
+  entry.set_size(static_cast<uint64_t>(info.st_size));
   entry.set_sha256(digest->Hex());
-  return entry;
+  sources->paths[entry.sha256()] = path;
+  sources->stamps.insert(*stamp.begin());
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -84,22 +89,27 @@ SourceFiles CollectSources(const std::string& folder, const v1::Suite& suite) {
       any = true;
       wanted.insert(name);
     }
-    if (!any) {
+    // A glob that leaves the folder has its own fault.
+    if (!any && CheckRelativePath(suite.sources(i)).ok()) {
       sources.faults.emplace_back(fmt::format("sources[{}]", i), fmt::format("no file matches '{}'", suite.sources(i)));
     }
   }
   if (std::binary_search(names.begin(), names.end(), suite.golden_lock())) wanted.insert(suite.golden_lock());
   for (const std::string& name : wanted) {
-    const std::string path = fmt::format("{}/{}", folder, name);
-    absl::StatusOr<v1::FileEntry> entry = Hash(path, name);
-    if (!entry.ok()) {
-      sources.faults.emplace_back("sources", std::string(entry.status().message()));
-      continue;
-    }
-    sources.paths[entry->sha256()] = path;
-    *sources.tree.add_files() = *std::move(entry);
+    const absl::Status status = Add(fmt::format("{}/{}", folder, name), name, &sources);
+    if (!status.ok()) sources.faults.emplace_back("sources", std::string(status.message()));
   }
   return sources;
+}
+
+absl::Status CheckUnchanged(const std::map<std::string, FileStamp>& stamps) {
+  for (const auto& [path, stamp] : stamps) {
+    struct stat info {};
+    if (lstat(path.c_str(), &info) != 0 || StampOf(info) != stamp) {
+      return absl::AbortedError(fmt::format("{} changed while it was read; try again when it rests", path));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace pyptox::ctl

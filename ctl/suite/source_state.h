@@ -3,6 +3,7 @@
 #define PYPTOX_CTL_SUITE_SOURCE_STATE_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "pyptox/v1/artifact.pb.h"
@@ -10,9 +11,18 @@
 
 namespace pyptox::ctl {
 
-// Outside a repository, or without git or a commit: no head, and dirty. Dirty when a file of the tree is not tracked or
-// differs from HEAD in contents or mode; other files of the repository do not count, they do not travel.
-absl::StatusOr<v1::SourceState> CaptureSource(const std::string& folder, const v1::Tree& tree);
+struct CapturedSource {
+  v1::SourceState state;
+  // Why the sources are no clean commit, one sentence; empty when they are one.
+  std::string fault;
+};
+
+// Outside a repository, or without git or a commit: no head, and dirty. Dirty when a file of the tree, or one of `also`
+// (the suite's own files, relative to the folder), is not in HEAD or differs from it in contents or mode: by the files'
+// own bytes (through the repository's filters), whatever the index says. Other files of the repository do not count,
+// they do not travel.
+absl::StatusOr<CapturedSource> CaptureSource(const std::string& folder, const v1::Tree& tree,
+                                             const std::vector<std::string>& also = {});
 
 }  // namespace pyptox::ctl
 
