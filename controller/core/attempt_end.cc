@@ -108,6 +108,11 @@ void CancelRunning(Turn& turn, uint64_t job_id, const v1::Outcome& outcome) {
   }
 }
 
+bool HasResult(const State& state, uint64_t attempt_id) {
+  const auto ended = state.ended.find(attempt_id);
+  return ended != state.ended.end() && ended->second != v1::VERDICT_LOST;
+}
+
 v1::ControllerMessage CancelMessage(const JobEntry& entry) {
   v1::ControllerMessage message;
   message.mutable_cancel()->set_attempt_id(entry.live_attempt);

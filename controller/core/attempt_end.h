@@ -22,6 +22,9 @@ void FinishQueued(Turn& turn, uint64_t job_id, const v1::Outcome& outcome);
 // Asks for the end of a RUNNING job; `outcome` is what it will have.
 void CancelRunning(Turn& turn, uint64_t job_id, const v1::Outcome& outcome);
 
+// The attempt has ended by what its agent delivered, and that is stored.
+bool HasResult(const State& state, uint64_t attempt_id);
+
 // The message that ends a live attempt of a job that is CANCELLING.
 v1::ControllerMessage CancelMessage(const JobEntry& entry);
 

@@ -92,9 +92,7 @@ void Settle(Turn& turn, const v1::Hello& hello, const v1::ObservedAttempt& obser
   if (is_ours) LoseAttempt(turn, id, "restart", fmt::format("agent {} restarted in the middle of it", hello.agent()));
   // A result of an attempt that was given up may still come, and is kept as an orphan. A running one that is neither
   // confirmed nor forgotten is ended by the agent.
-  const auto ended = turn.state.ended.find(id);
-  const bool is_stored = ended != turn.state.ended.end() && ended->second != v1::VERDICT_LOST;
-  if (observed.state() == v1::OBSERVED_STATE_INTERRUPTED || is_stored) welcome->add_forget(id);
+  if (observed.state() == v1::OBSERVED_STATE_INTERRUPTED || HasResult(turn.state, id)) welcome->add_forget(id);
 }
 
 // The agent, in the same journal, has never heard of this attempt.

@@ -28,12 +28,13 @@ void OnHeartbeat(Turn& turn, uint64_t session, const std::string& agent, const v
       if (entry.job.state() == v1::JOB_STATE_CANCELLING) turn.SendTo(session, CancelMessage(entry));
       continue;
     }
-    // A result that is being acknowledged may still be named; what was given up must end.
-    const auto ended = turn.state.ended.find(id);
-    if (ended != turn.state.ended.end() && ended->second != v1::VERDICT_LOST) continue;
     v1::ControllerMessage message;
-    message.mutable_cancel()->set_attempt_id(id);
-    message.mutable_cancel()->set_reason("the controller has given this attempt up");
+    if (HasResult(turn.state, id)) {
+      message.mutable_finished_ack()->set_attempt_id(id);
+    } else {
+      message.mutable_cancel()->set_attempt_id(id);
+      message.mutable_cancel()->set_reason("the controller has given this attempt up");
+    }
     turn.SendTo(session, message);
   }
 }
@@ -73,9 +74,7 @@ std::string WhyOrphan(Turn& turn, const std::string& agent, const v1::AttemptFin
 }
 
 void OnFinished(Turn& turn, uint64_t session, const std::string& agent, const v1::AttemptFinished& finished) {
-  const auto ended = turn.state.ended.find(finished.attempt_id());
-  const bool is_repeat = ended != turn.state.ended.end() && ended->second != v1::VERDICT_LOST;
-  if (!is_repeat) {
+  if (!HasResult(turn.state, finished.attempt_id())) {
     const std::string why_orphan = WhyOrphan(turn, agent, finished);
     if (why_orphan.empty()) {
       ConcludeAttempt(turn, finished.attempt_id(), finished.evidence());

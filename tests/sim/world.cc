@@ -204,6 +204,7 @@ Tally World::Count() const {
   }
   tally.orphans = static_cast<int>(controller_.store().orphans().size());
   tally.records = static_cast<int>(controller_.store().records().size());
+  tally.refused_by_device = truth_.refused();
   tally.controller_lives = controller_.life();
   for (const auto& agent : agents_) tally.agent_lives += agent->life();
   return tally;
@@ -217,13 +218,16 @@ void Tally::Add(const Tally& other) {
   lost += other.lost;
   orphans += other.orphans;
   records += other.records;
+  refused_by_device += other.refused_by_device;
   controller_lives += other.controller_lives;
   agent_lives += other.agent_lives;
 }
 
 std::string Tally::Text() const {
-  return fmt::format("{} jobs, {} attempts, {} lost, {} orphans, {} records, {} starts of controllers, {} of agents",
-                     jobs, attempts, lost, orphans, records, controller_lives, agent_lives);
+  return fmt::format(
+      "{} jobs, {} attempts, {} lost, {} orphans, {} records, {} refused by a device, {} starts of "
+      "controllers, {} of agents",
+      jobs, attempts, lost, orphans, records, refused_by_device, controller_lives, agent_lives);
 }
 
 Result RunWorld(const Options& options) { return World(options).Run(); }

@@ -15,6 +15,7 @@ struct Tally {
   int lost = 0;
   int orphans = 0;
   int records = 0;
+  int refused_by_device = 0;  // for a stale token
   uint64_t controller_lives = 0;
   uint64_t agent_lives = 0;
 

@@ -177,6 +177,8 @@ TEST_F(CoreTest, RepeatedResultIsAcknowledgedAndNotStoredTwice) {
   const Effects again = Do(finished);
   EXPECT_THAT(again.writes, IsEmpty());
   EXPECT_THAT(Text(again.actions), ElementsAre("to 1: ack 1"));
+  // Nor is an acknowledgement that got lost a problem.
+  EXPECT_THAT(Actions(Heartbeat(1, {1})), ElementsAre("to 1: heartbeat 1", "to 1: ack 1"));
   // At the next connect it is forgotten.
   EXPECT_THAT(Actions(Hello(2, "a", {"dev"}, {{1, v1::OBSERVED_STATE_FINISHED}})),
               ElementsAre("close 1 ABORTED", "to 2: welcome -1"));
