@@ -34,7 +34,7 @@ TEST(Simulation, HoldsUnderTrouble) {
 class SeesPlantedBug : public testing::TestWithParam<PlantedBug> {};
 
 TEST_P(SeesPlantedBug, InSomeSeed) {
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
+  for (uint64_t seed = 1; seed <= 3000; ++seed) {
     const Result result = RunWorld({seed, false, GetParam()});
     if (result.fault.empty()) continue;
     std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), result.fault.c_str());
