@@ -1,7 +1,12 @@
 // Rules of one case and its buffers.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <cctype>
+#include <cmath>
+#include <cstring>
+#include <map>
 #include <set>
 
 #include "matrix/fault_list.h"
@@ -18,18 +23,38 @@ void CheckRegion(const v1::FileRegion& region, const std::string& path, FaultLis
   if (region.offset() > kMaxBufferBytes) faults->Add(path + ".offset", "beyond 2^40");
 }
 
+std::string DTypeWord(v1::DType dtype) {
+  std::string word = v1::DType_Name(dtype).substr(std::strlen("DTYPE_"));
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+  return word;
+}
+
+// The runner's rule: it draws in double, which holds whole numbers exactly up to 2^53.
+bool BoundsFit(double low, double high, v1::DType dtype) {
+  constexpr double kMaxExact = 0x1p53;
+  // Largest value of each integer type, plus one.
+  static const std::map<v1::DType, double> kEnds = {
+      {v1::DTYPE_I8, 0x1p7},   {v1::DTYPE_I16, 0x1p15}, {v1::DTYPE_I32, 0x1p31},
+      {v1::DTYPE_I64, 0x1p63}, {v1::DTYPE_U8, 0x1p8},   {v1::DTYPE_U16, 0x1p16},
+      {v1::DTYPE_U32, 0x1p32}, {v1::DTYPE_U64, 0x1p64}, {v1::DTYPE_BOOL, 0x1p8}};
+  const auto end = kEnds.find(dtype);
+  if (end == kEnds.end()) return std::isfinite(high - low);
+  const double lowest = dtype >= v1::DTYPE_U8 ? 0.0 : -end->second;
+  return std::trunc(low) == low && std::trunc(high) == high && low >= std::max(lowest, -kMaxExact) &&
+         high <= std::min(end->second - 1, kMaxExact);
+}
+
 void CheckGenerate(const v1::Generate& generate, v1::DType dtype, const std::string& path, FaultList* faults) {
   if (generate.kind() == v1::GENERATE_KIND_UNSPECIFIED) faults->Add(path + ".kind", "missing");
   if (generate.kind() != v1::GENERATE_KIND_UNIFORM) return;
   if (!(generate.low() <= generate.high())) {
     faults->Add(path + ".low", fmt::format("low {} is not at most high {}", generate.low(), generate.high()));
+    return;
   }
-  const bool integer = dtype >= v1::DTYPE_I8 && dtype <= v1::DTYPE_U64;
-  const auto whole = [](double value) {
-    return value >= -0x1p63 && value < 0x1p63 && value == static_cast<double>(static_cast<int64_t>(value));
-  };
-  if (integer && !(whole(generate.low()) && whole(generate.high()))) {
-    faults->Add(path + ".low", "bounds of an integer type are whole numbers");
+  if (!BoundsFit(generate.low(), generate.high(), dtype)) {
+    faults->Add(path + ".low", fmt::format("bounds {} and {} do not fit dtype {}: whole numbers of its range and of at "
+                                           "most 2^53 for an integer, a finite distance for a float",
+                                           generate.low(), generate.high(), DTypeWord(dtype)));
   }
 }
 

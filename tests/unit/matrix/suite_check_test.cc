@@ -77,6 +77,14 @@ struct Bend {
 
 v1::Buffer& BufferAt(v1::Suite& s, int buffer, int one = 0) { return *s.mutable_cases(one)->mutable_buffers(buffer); }
 
+void Uniform(v1::Suite& s, v1::DType dtype, double low, double high) {
+  BufferAt(s, 0).set_dtype(dtype);
+  v1::Generate& generate = *BufferAt(s, 0).mutable_generate();
+  generate.set_kind(v1::GENERATE_KIND_UNIFORM);
+  generate.set_low(low);
+  generate.set_high(high);
+}
+
 void ExpectFaults(const std::vector<Bend>& bends) {
   for (const Bend& bend : bends) {
     v1::Suite suite = ValidSuite();
@@ -205,11 +213,23 @@ TEST(CheckSuite, Buffers) {
        [](v1::Suite& s) { *BufferAt(s, 0, 1).mutable_golden() = BufferAt(s, 2).golden(); }},
       {"cases[0].buffers[0].generate.low: low 2 is not at most high 1",
        [](v1::Suite& s) { BufferAt(s, 0).mutable_generate()->set_low(2); }},
-      {"cases[0].buffers[0].generate.low: bounds of an integer type are whole numbers",
-       [](v1::Suite& s) {
-         BufferAt(s, 0).set_dtype(v1::DTYPE_I8);
-         BufferAt(s, 0).mutable_generate()->set_low(0.5);
-       }},
+      {"cases[0].buffers[0].generate.low: bounds 0.5 and 1 do not fit dtype i8: whole numbers of its range and of "
+       "at most 2^53 for an integer, a finite distance for a float",
+       [](v1::Suite& s) { Uniform(s, v1::DTYPE_I8, 0.5, 1); }},
+      {"cases[0].buffers[0].generate.low: bounds 0 and 128 do not fit dtype i8: whole numbers of its range and of "
+       "at most 2^53 for an integer, a finite distance for a float",
+       [](v1::Suite& s) { Uniform(s, v1::DTYPE_I8, 0, 128); }},
+      {"cases[0].buffers[0].generate.low: bounds -1 and 0 do not fit dtype u64: whole numbers of its range and of "
+       "at most 2^53 for an integer, a finite distance for a float",
+       [](v1::Suite& s) { Uniform(s, v1::DTYPE_U64, -1, 0); }},
+      {"cases[0].buffers[0].generate.low: bounds 0 and 9007199254740994 do not fit dtype i64: whole numbers of its "
+       "range and of "
+       "at most 2^53 for an integer, a finite distance for a float",
+       [](v1::Suite& s) { Uniform(s, v1::DTYPE_I64, 0, 0x1p53 + 2); }},
+      {"cases[0].buffers[0].generate.low: bounds -1e+308 and 1e+308 do not fit dtype f64: whole numbers of its range "
+       "and of "
+       "at most 2^53 for an integer, a finite distance for a float",
+       [](v1::Suite& s) { Uniform(s, v1::DTYPE_F64, -1e308, 1e308); }},
       {"cases[0].buffers[2].dtype: missing", [](v1::Suite& s) { BufferAt(s, 2).clear_dtype(); }},
       {"cases[1].buffers: no out or inout buffer: the case would compare nothing",
        [](v1::Suite& s) { s.mutable_cases(1)->clear_buffers(); }},
@@ -223,7 +243,11 @@ TEST(CheckSuite, LegalExtremes) {
   BufferAt(suite, 2).set_shape(0, 0);
   BufferAt(suite, 2).set_align(4096);
   BufferAt(suite, 2).set_misalign(4095);
-  BufferAt(suite, 0).mutable_generate()->set_high(-1);
+  Uniform(suite, v1::DTYPE_U64, 0, 0x1p53);
+  EXPECT_THAT(Faults(suite), IsEmpty());
+  Uniform(suite, v1::DTYPE_I8, -128, 127);
+  EXPECT_THAT(Faults(suite), IsEmpty());
+  Uniform(suite, v1::DTYPE_F32, -1, -1);
   EXPECT_THAT(Faults(suite), IsEmpty());
 }
 
