@@ -189,14 +189,16 @@ absl::StatusOr<v1::ShowMatrixResponse> Reader::ShowMatrix(const std::string& sui
     cell->set_standing(statement.Text(4));
     cell->set_reason(statement.Text(5));
     cell->set_evidence_class(EvidenceClassOf(statement.Text(6)));
-    cell->mutable_counts()->set_planned(static_cast<uint32_t>(statement.Integer(7)));
-    cell->mutable_counts()->set_passed(static_cast<uint32_t>(statement.Integer(8)));
-    cell->mutable_counts()->set_failed(static_cast<uint32_t>(statement.Integer(9)));
-    cell->mutable_counts()->set_skipped(static_cast<uint32_t>(statement.Integer(10)));
-    cell->mutable_counts()->set_other(static_cast<uint32_t>(statement.Integer(11)));
     cell->set_head(statement.Text(12));
     cell->set_record_id(statement.Unsigned(13));
     cell->set_recorded_at_ns(statement.Integer(14));
+    if (cell->record_id() == 0) continue;  // Nothing was counted.
+    v1::CaseCounts& counts = *cell->mutable_counts();
+    counts.set_planned(static_cast<uint32_t>(statement.Integer(7)));
+    counts.set_passed(static_cast<uint32_t>(statement.Integer(8)));
+    counts.set_failed(static_cast<uint32_t>(statement.Integer(9)));
+    counts.set_skipped(static_cast<uint32_t>(statement.Integer(10)));
+    counts.set_other(static_cast<uint32_t>(statement.Integer(11)));
   }
   return Answer(statement.status(), response);
 }

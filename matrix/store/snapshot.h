@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "matrix/record_seal.h"
 #include "pyptox/v1/agent.pb.h"
 #include "pyptox/v1/job.pb.h"
 #include "pyptox/v1/lock.pb.h"
@@ -37,7 +38,7 @@ struct Snapshot {
   std::map<std::string, uint64_t> idempotency;  // key to submission
   std::vector<LaneResult> results;
   uint64_t record_count = 0;
-  std::string record_head_sha256;  // of the newest record, empty without one
+  std::string record_head_sha256 = matrix::kNoRecord;  // of the newest record
 };
 
 }  // namespace pyptox::store

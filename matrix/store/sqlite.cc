@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace pyptox::store {
 
 absl::Status SqliteStatus(sqlite3* database, int code, std::string_view what) {
@@ -28,6 +30,9 @@ Statement::Statement(sqlite3* database, std::string_view sql)
   Note(sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &handle, nullptr));
   handle_.reset(handle);
 }
+
+Statement::Statement(absl::Status error)
+    : database_(nullptr), handle_(nullptr, &sqlite3_finalize), status_(std::move(error)) {}
 
 void Statement::Note(int code) {
   if (status_.ok()) status_ = SqliteStatus(database_, code, "statement");

@@ -20,6 +20,8 @@ namespace pyptox::store {
 class Statement {
  public:
   Statement(sqlite3* database, std::string_view sql);
+  // One that does nothing and has this error.
+  explicit Statement(absl::Status error);
   Statement(Statement&&) = default;
 
   Statement& Bind(int64_t value);
@@ -42,6 +44,7 @@ class Statement {
   void Reset();
 
   // SQLITE_INTEGER, SQLITE_TEXT, SQLITE_NULL, ...
+  int Columns() const { return sqlite3_column_count(handle_.get()); }
   int Type(int column) const { return sqlite3_column_type(handle_.get(), column); }
   int64_t Integer(int column) const { return sqlite3_column_int64(handle_.get(), column); }
   uint64_t Unsigned(int column) const { return static_cast<uint64_t>(Integer(column)); }

@@ -84,6 +84,7 @@ absl::Status ReadResults(const Database& database, std::vector<LaneResult>* resu
 }  // namespace
 
 absl::StatusOr<Snapshot> Store::LoadSnapshot() {
+  if (!failure_.ok()) return failure_;
   Snapshot snapshot;
   absl::Status status = ReadTables(database_, &snapshot);
   const auto then = [&](absl::Status next) {

@@ -25,7 +25,10 @@ Store::Transaction::~Transaction() {
   }
 }
 
-Statement Store::Transaction::Prepare(std::string_view sql) const { return store_->database_.Prepare(sql); }
+// After an error there may be no transaction any more: a statement that ran now would commit by itself.
+Statement Store::Transaction::Prepare(std::string_view sql) const {
+  return status_.ok() ? store_->database_.Prepare(sql) : Statement(status_);
+}
 
 void Store::Transaction::Note(absl::Status status) {
   if (status_.ok()) status_ = std::move(status);
