@@ -86,7 +86,7 @@ absl::StatusOr<json> ValueToJson(const Message& message, const FieldDescriptor& 
 }
 
 // Fills a message from JSON; stops at the first fault, whose text starts with the path.
-class Reader {
+class JsonReader {
  public:
   absl::Status ReadMessage(const json& value, const std::string& path, Message* message) {
     if (!value.is_object()) return Fault(path, "must be an object");
@@ -237,7 +237,7 @@ absl::StatusOr<std::string> MessageToCanonicalJson(const Message& message) {
 absl::Status JsonToMessage(std::string_view text, std::string_view name, Message* message) {
   const absl::StatusOr<json> value = ParseJson(text, name);
   if (!value.ok()) return value.status();
-  const absl::Status status = Reader().ReadMessage(*value, "", message);
+  const absl::Status status = JsonReader().ReadMessage(*value, "", message);
   if (status.ok()) return status;
   return absl::InvalidArgumentError(absl::StrCat(AbslView(name), ": ", status.message()));
 }

@@ -83,9 +83,9 @@ bool ParseDouble(std::string_view text, double* value) {
 }
 
 // Walks a parse tree and a message together.
-class Reader {
+class TextReader {
  public:
-  Reader(const std::string& file, TextReading* reading) : file_(file), reading_(reading) {}
+  TextReader(const std::string& file, TextReading* reading) : file_(file), reading_(reading) {}
 
   void ReadMessage(const TextNode& node, const std::string& path, Message* message) {
     if (node.kind != TextNode::Kind::kMap) return Fault(node, path, absl::StrCat("must be a map, is ", KindName(node)));
@@ -271,7 +271,7 @@ std::string TextFault::ToString() const {
 TextReading ReadTextMessage(std::string_view text, const std::string& file, Message* message) {
   TextReading reading;
   TextNode root;
-  if (ParseTextDocument(text, file, &root, &reading.faults)) Reader(file, &reading).ReadMessage(root, "", message);
+  if (ParseTextDocument(text, file, &root, &reading.faults)) TextReader(file, &reading).ReadMessage(root, "", message);
   return reading;
 }
 

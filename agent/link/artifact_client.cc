@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMaxDigestsPerQuestion = 10'000;
 // A call without any progress is given up after this long; a transfer gets as much more per MiB.
 constexpr std::chrono::seconds kCallLimit(60);
-constexpr std::chrono::milliseconds kStopPoll(100);
+constexpr std::chrono::milliseconds kRetryPoll(100);
 
 bool MayMend(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) || absl::IsAborted(status) ||
@@ -71,7 +71,7 @@ absl::Status ArtifactClient::Fetch(const std::vector<v1::FileEntry>& files, cons
                             fmt::format("{} ({}): {}", file.name(), file.sha256(), std::string(status.message())));
       }
       const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(pause);
-      while (std::chrono::steady_clock::now() < until && !stop()) std::this_thread::sleep_for(kStopPoll);
+      while (std::chrono::steady_clock::now() < until && !stop()) std::this_thread::sleep_for(kRetryPoll);
       pause = std::min(2 * pause, kReconnectMaxMs);
     }
   }

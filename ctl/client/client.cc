@@ -51,26 +51,6 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-struct Stubs {
-  explicit Stubs(const std::shared_ptr<grpc::Channel>& channel)
-      : agents(channel),
-        artifacts(channel),
-        jobs(channel),
-        locks(channel),
-        matrix(channel),
-        records(channel),
-        resources(channel),
-        server(channel) {}
-  v1::AgentService::Stub agents;
-  v1::ArtifactService::Stub artifacts;
-  v1::JobService::Stub jobs;
-  v1::LockService::Stub locks;
-  v1::MatrixService::Stub matrix;
-  v1::RecordService::Stub records;
-  v1::ResourceService::Stub resources;
-  v1::ServerService::Stub server;
-};
-
 // Sends one file. An error of the stream is not ours to tell: its Finish has the reason.
 absl::Status SendFile(grpc::ClientWriter<v1::UploadRequest>& writer, const v1::FileEntry& entry,
                       const std::string& path) {
@@ -91,6 +71,27 @@ absl::Status SendFile(grpc::ClientWriter<v1::UploadRequest>& writer, const v1::F
 }
 
 }  // namespace
+
+// The services on one channel.
+struct Stubs {
+  explicit Stubs(const std::shared_ptr<grpc::Channel>& channel)
+      : agents(channel),
+        artifacts(channel),
+        jobs(channel),
+        locks(channel),
+        matrix(channel),
+        records(channel),
+        resources(channel),
+        server(channel) {}
+  v1::AgentService::Stub agents;
+  v1::ArtifactService::Stub artifacts;
+  v1::JobService::Stub jobs;
+  v1::LockService::Stub locks;
+  v1::MatrixService::Stub matrix;
+  v1::RecordService::Stub records;
+  v1::ResourceService::Stub resources;
+  v1::ServerService::Stub server;
+};
 
 // The services, and how long a silent controller is waited for.
 class Client::Connection : public Stubs {
