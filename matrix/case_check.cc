@@ -46,7 +46,6 @@ bool BoundsFit(double low, double high, v1::DType dtype) {
 
 void CheckGenerate(const v1::Generate& generate, v1::DType dtype, const std::string& path, FaultList* faults) {
   if (generate.kind() == v1::GENERATE_KIND_UNSPECIFIED) faults->Add(path + ".kind", "missing");
-  if (generate.kind() != v1::GENERATE_KIND_UNIFORM) return;
   if (!(generate.low() <= generate.high())) {
     faults->Add(path + ".low", fmt::format("low {} is not at most high {}", generate.low(), generate.high()));
     return;
@@ -58,16 +57,31 @@ void CheckGenerate(const v1::Generate& generate, v1::DType dtype, const std::str
   }
 }
 
+// The runner's rule: the last element lies below 2^40 bytes, however wide elements are.
+bool StorageFits(const v1::Buffer& buffer) {
+  uint64_t step = 1;
+  uint64_t last = 0;
+  bool empty = false;
+  bool overflow = false;
+  for (int axis = buffer.shape_size(); axis-- > 0;) {
+    const uint64_t extent = buffer.shape(axis);
+    if (extent > kMaxBufferBytes) return false;
+    const uint64_t stride = buffer.strides().empty() ? step : buffer.strides(axis);
+    if (buffer.strides().empty() && __builtin_mul_overflow(step, extent, &step)) return false;
+    empty = empty || extent == 0;
+    if (empty) continue;
+    uint64_t reach = 0;
+    overflow = __builtin_mul_overflow(extent - 1, stride, &reach) || overflow;
+    overflow = __builtin_add_overflow(last, reach, &last) || overflow;
+  }
+  return empty || (!overflow && last < kMaxBufferBytes / 8);
+}
+
 void CheckLayout(const v1::Buffer& buffer, const std::string& path, FaultList* faults) {
   if (buffer.strides_size() != 0 && buffer.strides_size() != buffer.shape_size()) {
     faults->Add(path + ".strides", fmt::format("{} strides for {} axes", buffer.strides_size(), buffer.shape_size()));
-  }
-  uint64_t elements = 1;
-  for (const uint64_t extent : buffer.shape()) {
-    if (__builtin_mul_overflow(elements, extent, &elements) || elements > kMaxBufferBytes / 8) {
-      faults->Add(path + ".shape", "more than 2^40 bytes");
-      return;
-    }
+  } else if (!StorageFits(buffer)) {
+    faults->Add(path + (buffer.strides().empty() ? ".shape" : ".strides"), "more than 2^40 bytes");
   }
   if (buffer.align() != 0 && (!std::has_single_bit(buffer.align()) || buffer.align() > kMaxAlign)) {
     faults->Add(path + ".align", fmt::format("{} is not a power of two up to {}", buffer.align(), kMaxAlign));

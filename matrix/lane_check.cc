@@ -5,28 +5,20 @@
 #include <iterator>
 #include <set>
 
+#include "backends/inspect/count_condition.h"
 #include "matrix/fault_list.h"
 
 namespace pyptox::matrix {
 namespace {
 
 constexpr uint32_t kMaxLimitSeconds = 30 * 24 * 3600;
+// The architecture's longest vector, 2048 bits; all lengths are multiples of 128 bits (Arm ARM, SVE).
+constexpr uint32_t kMaxSveVectorBytes = 256;
 
 // The words for what code is built for (DESIGN section 2). Which of them a resource can run, its agent knows.
 constexpr std::string_view kTargets[] = {"cpu-scalar",     "x86-avx2",       "x86-avx512",
                                          "aarch64-sve256", "cuda-sm_120",    "ascend-910b3",
                                          "ascend-910c",    "amdgpu-gfx1036", "pto-sim"};
-
-// CLASS OP NUMBER; what a class is, backends/inspect says.
-bool LooksLikeCondition(std::string_view text) {
-  const size_t first = text.find(' ');
-  const size_t last = text.rfind(' ');
-  if (first == std::string_view::npos || first == 0 || last <= first) return false;
-  const std::string_view number = text.substr(last + 1);
-  static const std::set<std::string_view> kOps = {"=", "!=", ">", ">=", "<", "<="};
-  return kOps.contains(text.substr(first + 1, last - first - 1)) && !number.empty() && number.size() < 19 &&
-         number.find_first_not_of("0123456789") == std::string_view::npos;
-}
 
 void CheckEnv(const google::protobuf::RepeatedPtrField<v1::EnvVar>& env, const std::string& path, FaultList* faults) {
   std::set<std::string_view> names;
@@ -70,8 +62,8 @@ void CheckCheckStep(const v1::CheckStep& step, const std::string& path, FaultLis
   if (step.counts_size() > 0) CheckArgv(step.disassemble(), path + ".disassemble", faults);
   if (step.counts_size() == 0 && step.disassemble_size() > 0) faults->Add(path + ".disassemble", "without `counts`");
   for (int i = 0; i < step.counts_size(); ++i) {
-    if (LooksLikeCondition(step.counts(i))) continue;
-    faults->Add(fmt::format("{}.counts[{}]", path, i), fmt::format("'{}' is not CLASS OP NUMBER", step.counts(i)));
+    const absl::Status status = backends::ParseCountCondition(step.counts(i)).status();
+    if (!status.ok()) faults->Add(fmt::format("{}.counts[{}]", path, i), std::string(status.message()));
   }
 }
 
@@ -123,6 +115,9 @@ void CheckLane(const v1::Suite& suite, const v1::Lane& lane, const std::string& 
   if (lane.has_kernel()) {
     faults->CheckPathAt(path + ".kernel.module", lane.kernel().module());
     if (lane.kernel().repeat() > 100) faults->Add(path + ".kernel.repeat", "more than 100");
+    if (const uint32_t bytes = lane.kernel().sve_vector_bytes(); bytes % 16 != 0 || bytes > kMaxSveVectorBytes) {
+      faults->Add(path + ".kernel.sve_vector_bytes", fmt::format("{} is not a multiple of 16 up to 256", bytes));
+    }
   }
   if (lane.has_run()) CheckRun(lane.run(), path + ".run", faults);
   if (lane.has_run() && lane.skip_size() > 0) faults->Add(path + ".skip", "a program's report has its own skips");

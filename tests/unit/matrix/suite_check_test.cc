@@ -14,6 +14,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+// What every fault of a count says (backends/inspect/count_condition.h).
+const std::string kCountRule =
+    ", with CLASS one of xmm ymm zmm sve-z sve-p neon insn op:MNEMONIC and OP one of = != > >= < <=";
+
 constexpr char kValid[] = R"(
 name: ops
 contract: {name: ops, version: "1.0"}
@@ -71,7 +75,7 @@ std::vector<std::string> Faults(const v1::Suite& suite) {
 }
 
 struct Bend {
-  const char* fault;  // all that is wrong then
+  std::string fault;  // all that is wrong then
   std::function<void(v1::Suite&)> bend;
 };
 
@@ -165,10 +169,16 @@ TEST(CheckSuite, Steps) {
        [&](v1::Suite& s) { compile(s)->mutable_env(0)->set_name("PYPTOX_JOB_ID"); }},
       {"lanes[0].compile[0].env[1].name: A is set twice",
        [&](v1::Suite& s) { *compile(s)->add_env() = compile(s)->env(0); }},
-      {"lanes[0].checks[0].counts[0]: 'ymm many' is not CLASS OP NUMBER",
+      {"lanes[0].checks[0].counts[0]: 'ymm many' is not CLASS OP NUMBER" + kCountRule,
        [&](v1::Suite& s) { check(s)->set_counts(0, "ymm many"); }},
-      {"lanes[0].checks[0].counts[0]: 'ymm > -1' is not CLASS OP NUMBER",
+      {"lanes[0].checks[0].counts[0]: 'ymm > -1' is not CLASS OP NUMBER" + kCountRule,
        [&](v1::Suite& s) { check(s)->set_counts(0, "ymm > -1"); }},
+      {"lanes[0].checks[0].counts[0]: 'foo = 0' is not CLASS OP NUMBER" + kCountRule,
+       [&](v1::Suite& s) { check(s)->set_counts(0, "foo = 0"); }},
+      {"lanes[0].kernel.sve_vector_bytes: 272 is not a multiple of 16 up to 256",
+       [](v1::Suite& s) { s.mutable_lanes(0)->mutable_kernel()->set_sve_vector_bytes(272); }},
+      {"lanes[0].kernel.sve_vector_bytes: 24 is not a multiple of 16 up to 256",
+       [](v1::Suite& s) { s.mutable_lanes(0)->mutable_kernel()->set_sve_vector_bytes(24); }},
       {"lanes[0].checks[0].elf.bits: 16 is neither 32 nor 64",
        [&](v1::Suite& s) { check(s)->mutable_elf()->set_bits(16); }},
       {"lanes[0].checks[0].disassemble: no program is named", [&](v1::Suite& s) { check(s)->clear_disassemble(); }},
@@ -211,6 +221,13 @@ TEST(CheckSuite, Buffers) {
        [](v1::Suite& s) { *BufferAt(s, 0).mutable_golden() = BufferAt(s, 2).golden(); }},
       {"cases[1].buffers[0].golden: a case that must be refused has no golden",
        [](v1::Suite& s) { *BufferAt(s, 0, 1).mutable_golden() = BufferAt(s, 2).golden(); }},
+      {"cases[0].buffers[0].strides: more than 2^40 bytes",
+       [](v1::Suite& s) { BufferAt(s, 0).set_strides(0, uint64_t{1} << 37); }},
+      {"cases[0].buffers[0].generate.low: low 2 is not at most high 1",
+       [](v1::Suite& s) {
+         BufferAt(s, 0).mutable_generate()->set_kind(v1::GENERATE_KIND_ZERO);
+         BufferAt(s, 0).mutable_generate()->set_low(2);
+       }},
       {"cases[0].buffers[0].generate.low: low 2 is not at most high 1",
        [](v1::Suite& s) { BufferAt(s, 0).mutable_generate()->set_low(2); }},
       {"cases[0].buffers[0].generate.low: bounds 0.5 and 1 do not fit dtype i8: whole numbers of its range and of "
@@ -343,7 +360,7 @@ v1::Suite ReadExample(const std::string& name) {
 TEST(CheckSuite, Examples) {
   EXPECT_THAT(Faults(ReadExample("portable-ops/suite.yaml")), IsEmpty());
   EXPECT_THAT(Faults(ReadExample("broken/valid.yaml")), IsEmpty());
-  const std::pair<const char*, const char*> broken[] = {
+  const std::pair<std::string, std::string> broken[] = {
       {"unknown-lane", "lanes[0].requires_pass[0]: there is no lane 'x86-avx2@dev'"},
       {"lane-waits-for-itself", "lanes[0].requires_pass: the lane waits for itself"},
       {"planned-mismatch", "planned: planned are 2 cases, the suite has 1"},
@@ -353,9 +370,9 @@ TEST(CheckSuite, Examples) {
       {"kernel-and-run", "lanes[0]: exactly one of `kernel` and `run`"},
       {"missing-contents", "cases[0].buffers[0]: an in or inout buffer has exactly one of `generate` and `file`"},
       {"missing-golden", "cases[0].buffers[0].golden: missing"},
-      {"bad-count", "lanes[0].checks[0].counts[0]: 'ymm many' is not CLASS OP NUMBER"}};
+      {"bad-count", "lanes[0].checks[0].counts[0]: 'ymm many' is not CLASS OP NUMBER" + kCountRule}};
   for (const auto& [name, fault] : broken) {
-    EXPECT_THAT(Faults(ReadExample(std::string("broken/") + name + ".yaml")), testing::Contains(fault)) << name;
+    EXPECT_THAT(Faults(ReadExample("broken/" + name + ".yaml")), testing::Contains(fault)) << name;
   }
   EXPECT_FALSE(CheckSuite(ReadExample("broken/no-cases.yaml")).empty());
   EXPECT_FALSE(CheckSuite(ReadExample("broken/leaves-its-folder.yaml")).empty());
