@@ -23,11 +23,12 @@ function(pyptox_library name)
   endif()
 endfunction()
 
-# pyptox_binary(NAME SOURCES ... LIBS ...): a program in ${CMAKE_BINARY_DIR}/bin.
+# pyptox_binary(NAME SOURCES ... LIBS ...): a program in ${CMAKE_BINARY_DIR}/bin, installed.
 function(pyptox_binary name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE pyptox_flags ${arg_LIBS})
+  install(TARGETS ${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
 # pyptox_test(NAME SOURCES ... LIBS ... [TIMEOUT s] [LABELS ...] [ENV K=V ...]): one GoogleTest program, one ctest entry.

@@ -6,6 +6,7 @@ Everything started here is stopped here, by pid. Waiting is on files and exits, 
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -44,13 +45,27 @@ def git(folder, *argv):
     return result.out.strip()
 
 
+def commit(folder):
+    """Makes a folder a repository of its own with one commit."""
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "suite")
+
+
 def committed_copy(suite_folder, destination):
     """Copies a suite into a repository of its own with one commit; returns the copy's folder."""
     shutil.copytree(suite_folder, destination)
-    git(destination, "init", "-q", "-b", "main")
-    git(destination, "add", "-A")
-    git(destination, "commit", "-q", "-m", "suite")
+    commit(destination)
     return pathlib.Path(destination)
+
+
+def page_suite(folder):
+    """Writes the whole suite of docs/suite-format.md: each block that follows a line with nothing but a file's name."""
+    page = (SOURCE / "docs" / "suite-format.md").read_text()
+    for name, text in re.findall(r"^`([^`\n]+)`:\n\n```\w*\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    shutil.copy(SOURCE / "backends" / "runner" / "pyptox_kernel.h", folder)
 
 
 class House:

@@ -224,6 +224,12 @@ TEST_F(ControllerTest, QueriesReadViewsAndNothingElse) {
   ASSERT_TRUE(Query("SELECT suite, lane FROM jobs", &rows).ok());
   ASSERT_EQ(rows.rows_size(), 1);
   EXPECT_EQ(rows.rows(0).values(0).text(), "small");
+  ASSERT_TRUE(Query("SELECT count(*) FROM jobs", &rows).ok());
+  EXPECT_EQ(rows.rows(0).values(0).integer(), 1);
+  for (const char* view :
+       {"resources", "facts", "jobs", "attempts", "records", "cases", "artifacts", "matrix", "locks"}) {
+    EXPECT_TRUE(Query(std::string("SELECT * FROM ") + view, &rows).ok()) << view;
+  }
   const std::vector<std::string> before = folder_.List();
   const std::string out = folder_ / "data/stolen.db";
   for (const std::string& sql :

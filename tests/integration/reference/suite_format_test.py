@@ -3,7 +3,6 @@
 
 import pathlib
 import re
-import shutil
 import sys
 import tempfile
 import unittest
@@ -13,11 +12,6 @@ import harness  # noqa: E402
 
 PAGE = (harness.SOURCE / "docs" / "suite-format.md").read_text()
 CPU_FLAGS = pathlib.Path("/proc/cpuinfo").read_text().split()
-
-
-def page_files():
-    """Contents by name: each block that follows a line with nothing but a name."""
-    return dict(re.findall(r"^`([^`\n]+)`:\n\n```\w*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 
 def page_tables():
@@ -85,10 +79,7 @@ class WholeSuite(unittest.TestCase):
         self.addCleanup(home.cleanup)
         self.env = {"PYPTOX_DATA": f"{home.name}/data"}
         self.folder = pathlib.Path(home.name) / "suite"
-        for name, text in page_files().items():
-            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.folder / name).write_text(text)
-        shutil.copy(harness.SOURCE / "backends" / "runner" / "pyptox_kernel.h", self.folder)
+        harness.page_suite(self.folder)
 
     def ctl(self, *argv):
         return harness.run([harness.BIN / "pyptox-ctl", *argv, self.folder / "suite.yaml"], env=self.env)
@@ -99,7 +90,7 @@ class WholeSuite(unittest.TestCase):
         checked = self.ctl("--output", "json", "suite", "check")
         self.assertEqual(checked.status, 0, checked)
         self.assertEqual((checked.json()["suite"]["lanes"], checked.json()["suite"]["cases"]), (2, 3))
-        self.commit()
+        harness.commit(self.folder)
 
         # Without AVX2 the second lane is blocked, which proves nothing about the page.
         has_avx2 = "avx2" in CPU_FLAGS and "f16c" in CPU_FLAGS
@@ -112,11 +103,6 @@ class WholeSuite(unittest.TestCase):
             # Limited where the kernel of this machine forbids ptrace.
             self.assertIn(cell["standing"], ("PASS", "PASS (limited)"))
             self.assertEqual((cell["counts"]["planned"], cell["counts"]["passed"]), (3, 3), cell)
-
-    def commit(self):
-        harness.git(self.folder, "init", "-q", "-b", "main")
-        harness.git(self.folder, "add", "-A")
-        harness.git(self.folder, "commit", "-q", "-m", "suite")
 
 
 if __name__ == "__main__":

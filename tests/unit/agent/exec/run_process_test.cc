@@ -99,7 +99,7 @@ TEST_P(EveryMode, AProgramThatCannotBeExecutedIsAnError) {
 TEST_P(EveryMode, RunLimitEndsTheProgramWithTermFirst) {
   ProcessSpec spec =
       Sh("exec perl -e '$| = 1; $SIG{TERM} = sub { print qq(caught\n); exit 3 }; print qq(ready\n); sleep 1 while 1'");
-  spec.run_limit = Milliseconds(300);
+  spec.run_limit = Milliseconds(2000);
   const auto outcome = Run(spec);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_EQ(outcome->end, End::kRunLimit);
@@ -120,7 +120,7 @@ TEST_P(EveryMode, SilenceLimitCountsFromTheLastByte) {
 
 TEST_P(EveryMode, WhoIgnoresTermIsKilledAfterTheGrace) {
   ProcessSpec spec = Sh("trap '' TERM; echo ready; while :; do sleep 0.01; done");
-  spec.run_limit = Milliseconds(200);
+  spec.run_limit = Milliseconds(1000);
   spec.kill_grace = Milliseconds(200);
   const auto outcome = Run(spec);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
@@ -174,7 +174,7 @@ TEST_P(EveryMode, AGigabyteWithoutANewlineTakesNoMemory) {
 
 TEST_P(EveryMode, AFloodOfOutputDoesNotHideTheLimit) {
   ProcessSpec spec = Sh("exec cat /dev/zero");
-  spec.run_limit = Milliseconds(300);
+  spec.run_limit = Milliseconds(2000);
   uint64_t bytes = 0;
   const auto outcome = RunProcess(spec, &digests_, nullptr, [&](std::string_view piece) { bytes += piece.size(); });
   ASSERT_TRUE(outcome.ok()) << outcome.status();
