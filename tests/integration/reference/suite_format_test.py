@@ -72,6 +72,20 @@ class Tables(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual([row[0] for row in self.tables[name]], self.enums[name])
 
+    def test_the_targets_are_those_that_a_lane_may_name(self):
+        code = (harness.SOURCE / "matrix" / "lane_check.cc").read_text()
+        words = re.findall(r'"([^"]+)"', re.search(r"kTargets\[\] = \{(.*?)\};", code, re.DOTALL).group(1))
+        rows = re.search(r"^\| target \|[^\n]*\n\|[-|]+\|\n((?:\|[^\n]*\n)+)", PAGE, re.MULTILINE).group(1)
+        named = [word for row in rows.splitlines() for word in row.split("|")[1].strip().split(", ")]
+        self.assertEqual(sorted(named), sorted(words))
+
+    def test_the_cpu_flags_of_a_target_are_those_that_its_backend_asks_for(self):
+        code = (harness.SOURCE / "backends" / "api" / "target.cc").read_text()
+        for name, flags in re.findall(r'\{"([\w-]+)", "x86_64", \{([^}]*)\}\}', code):
+            with self.subTest(name):
+                row = re.search(rf"^\| {re.escape(name)} \| (.*) \|$", PAGE, re.MULTILINE).group(1)
+                self.assertEqual(re.findall(r"\b(?:avx|f16c)\w*", row), re.findall(r'"(\w+)"', flags))
+
 
 class WholeSuite(unittest.TestCase):
     def setUp(self):
