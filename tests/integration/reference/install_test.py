@@ -59,9 +59,10 @@ class Install(unittest.TestCase):
                            *(f"--lane={lane}" for lane in lanes), suite / "suite.yaml"],
                           env={"PYPTOX_DATA": str(self.home / "data"), "PATH": "/usr/bin:/bin"})
         self.assertEqual(ran.status, 0, ran)
+        # The matrix shows every lane of the suite; those that were not asked for stay NEVER_RUN.
         cells = {cell["lane"]: cell for cell in ran.json()["cells"]}
-        self.assertEqual(cells.keys(), lanes)
-        for cell in cells.values():
+        self.assertEqual({lane for lane, cell in cells.items() if cell["standing"] != "NEVER_RUN"}, lanes, cells)
+        for cell in (cells[lane] for lane in lanes):
             self.assertGreaterEqual(int(cell["counts"]["planned"]), 40)
             self.assertEqual(cell["counts"]["passed"], cell["counts"]["planned"])
 
