@@ -14,6 +14,9 @@ FpControl ReadFpControl() {
 #if defined(__x86_64__)
   constexpr uint32_t kStickyFlags = 0x3f;
   state.control = _mm_getcsr() & ~kStickyFlags;
+  uint16_t x87 = 0;
+  asm volatile("fnstcw %0" : "=m"(x87));
+  state.x87 = x87;
 #elif defined(__aarch64__)
   uint64_t fpcr = 0;
   asm volatile("mrs %0, fpcr" : "=r"(fpcr));
@@ -25,7 +28,10 @@ FpControl ReadFpControl() {
   return state;
 }
 
-std::string ControlHex(const FpControl& state) { return fmt::format("0x{:08x}", state.control); }
+std::string ControlHex(const FpControl& state) {
+  const std::string x87 = state.x87 == FpControl::kUsualX87 ? "" : fmt::format(" x87 0x{:04x}", state.x87);
+  return fmt::format("0x{:08x}{}", state.control, x87);
+}
 
 std::string RoundingName(const FpControl& state) {
   switch (state.rounding) {

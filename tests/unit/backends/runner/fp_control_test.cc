@@ -34,6 +34,19 @@ TEST_F(FpControlTest, StickyFlagsAreNoControl) {
   EXPECT_EQ(ReadFpControl(), usual);
 }
 
+#if defined(__x86_64__)
+// The precision of long double is no rounding mode and stands in no SSE register.
+TEST_F(FpControlTest, TheX87PrecisionIsControl) {
+  const FpControl usual = ReadFpControl();
+  const uint16_t single = 0x007f;
+  asm volatile("fldcw %0" ::"m"(single));
+  const FpControl changed = ReadFpControl();
+  EXPECT_NE(changed, usual);
+  EXPECT_EQ(ControlHex(changed), ControlHex(usual) + " x87 0x007f");
+  EXPECT_EQ(changed.rounding, usual.rounding);
+}
+#endif
+
 TEST_F(FpControlTest, HexHasEightDigits) {
   EXPECT_EQ(ControlHex({0x1f80, 0}), "0x00001f80");
   EXPECT_EQ(ControlHex({0, 0}), "0x00000000");
