@@ -69,6 +69,8 @@ Judgement Judge(const Manifest& manifest, const Observation& seen) {
   for (const BufferObservation& output : seen.outputs) {
     if (output.comparison.has_value() && !output.comparison->equal) return {"MISMATCH", FirstDifference(output)};
   }
+  // After the comparison, which says more: what is left was not written and had the golden's bytes by chance.
+  if (seen.stray.unwritten.has_value()) return {"MISMATCH", *seen.stray.unwritten};
   if (seen.launches.size() != manifest.repeat) return {"INFRA", "not every launch was made"};
   const auto goldens = std::count_if(manifest.buffers.begin(), manifest.buffers.end(),
                                      [](const BufferSpec& buffer) { return buffer.golden.has_value(); });

@@ -24,8 +24,32 @@
 namespace pyptox::runner {
 namespace {
 
-// What an output holds before a launch, so that an element that was not written is seen.
-constexpr std::byte kUnwritten{0xA5};
+// What an output holds before launch `number` (from 1), so that an element that was not written is seen: two patterns
+// in turn, or one whose golden happens to be the pattern would pass unwritten.
+constexpr std::byte kGap{0xA5};
+std::byte Unwritten(uint32_t number) { return number % 2 == 1 ? kGap : std::byte{0x5A}; }
+
+// The dense storage is all elements; else they are found one by one, for gaps keep one pattern in all launches.
+void FillElements(const BufferSpec& spec, std::span<std::byte> storage, std::byte pattern) {
+  if (IsDense(spec)) return std::fill(storage.begin(), storage.end(), pattern);
+  std::fill(storage.begin(), storage.end(), kGap);
+  if (pattern == kGap || storage.empty()) return;
+  const size_t width = compare::InfoOf(spec.dtype).bytes;
+  std::vector<uint64_t> at(spec.shape.size());
+  uint64_t index = 0;
+  for (size_t axis = 0; axis <= spec.shape.size();) {
+    if (axis == 0) std::fill_n(storage.begin() + static_cast<int64_t>(index * width), width, pattern);
+    if (axis == spec.shape.size()) break;
+    // One step of an odometer; a full axis turns back to 0 and carries over.
+    index += spec.strides[axis];
+    if (++at[axis] < spec.shape[axis]) {
+      axis = 0;
+      continue;
+    }
+    index -= at[axis] * spec.strides[axis];
+    at[axis++] = 0;
+  }
+}
 
 uint32_t SveVectorBytes() {
 #if defined(__aarch64__)
@@ -91,11 +115,11 @@ class CaseMemory {
     return arguments;
   }
 
-  // Outputs unwritten, state as at the start.
-  void Reset() {
+  // Before launch `number`: outputs unwritten, state as at the start.
+  void Reset(uint32_t number) {
     for (size_t i = 0; i < memory_.size(); ++i) {
       const std::span<std::byte> storage = memory_[i].storage();
-      if (manifest_.buffers[i].role == Role::kOut) std::fill(storage.begin(), storage.end(), kUnwritten);
+      if (manifest_.buffers[i].role == Role::kOut) FillElements(manifest_.buffers[i], storage, Unwritten(number));
       if (manifest_.buffers[i].role == Role::kInOut) std::copy(initial_[i].begin(), initial_[i].end(), storage.begin());
     }
   }
@@ -133,11 +157,10 @@ class CaseMemory {
       const std::span<const std::byte> storage = memory_[i].storage();
       if (number == 1) {
         first->emplace_back(storage.begin(), storage.end());
-      } else if (!SameBytes(storage, (*first)[output]) && !stray->differs_from_first.has_value()) {
-        stray->differs_from_first =
-            fmt::format("launch {} gave output {} other bytes than launch 1", number, spec.name);
+      } else if (manifest_.expect_status == 0) {
+        LookForDifference(number, spec.name, (*first)[output], storage, stray);
       }
-      if (manifest_.expect_status != 0 && !Untouched(i) && !stray->written_though_refused.has_value()) {
+      if (manifest_.expect_status != 0 && !Untouched(i, number) && !stray->written_though_refused.has_value()) {
         stray->written_though_refused = fmt::format("the kernel refused, but wrote to {}", spec.name);
       }
       ++output;
@@ -177,10 +200,29 @@ class CaseMemory {
     return IsDense(spec) ? std::span<const uint64_t>(spec.shape) : std::span<const uint64_t>();
   }
 
-  bool Untouched(size_t i) const {
+  // A byte that holds each launch's own pattern was written in none of them.
+  static void LookForDifference(uint32_t number, const std::string& name, std::span<const std::byte> first,
+                                std::span<const std::byte> now, StrayEffects* stray) {
+    if (SameBytes(now, first)) return;
+    for (size_t at = 0; at < now.size(); ++at) {
+      if (now[at] == first[at]) continue;
+      if (first[at] == Unwritten(1) && now[at] == Unwritten(number)) {
+        if (!stray->unwritten.has_value())
+          stray->unwritten = fmt::format("byte {} of output {} was not written", at, name);
+      } else if (!stray->differs_from_first.has_value()) {
+        stray->differs_from_first = fmt::format("launch {} gave output {} other bytes than launch 1", number, name);
+        return;
+      }
+    }
+  }
+
+  bool Untouched(size_t i, uint32_t number) const {
+    const BufferSpec& spec = manifest_.buffers[i];
     const std::span<const std::byte> storage = memory_[i].storage();
-    if (manifest_.buffers[i].role == Role::kInOut) return SameBytes(storage, initial_[i]);
-    return std::all_of(storage.begin(), storage.end(), [](std::byte b) { return b == kUnwritten; });
+    if (spec.role == Role::kInOut) return SameBytes(storage, initial_[i]);
+    std::vector<std::byte> untouched(storage.size());
+    FillElements(spec, untouched, Unwritten(number));
+    return SameBytes(storage, untouched);
   }
 
   const Manifest& manifest_;
@@ -316,14 +358,14 @@ absl::StatusOr<LaunchOutcome> Launch(const Manifest& manifest) {
   if (absl::Status status = memory.Prepare(&seen); !status.ok()) return status;
   if (seen.bad_file.has_value()) return outcome;
   const LaunchArguments arguments = memory.Arguments();
-  memory.Reset();
+  memory.Reset(1);
 
   Child child;
   if (absl::Status status = child.Start(manifest, arguments); !status.ok()) return status;
   bool alive = ReceiveLoad(child, &seen);
   if (alive && seen.load->state != LoadState::kLoaded) return outcome;
   for (uint32_t number = 1; alive && number <= manifest.repeat; ++number) {
-    memory.Reset();
+    memory.Reset(number);
     alive = LaunchOnce(child, number, &seen);
     memory.LookForBrokenGuards(number, &seen.stray);
     memory.LookAtInputs(number, &seen);

@@ -29,6 +29,8 @@ struct StrayEffects {
   std::optional<std::string> changed_input;
   // An output of a launch that differs from the same output of the first launch.
   std::optional<std::string> differs_from_first;
+  // An output that no launch wrote whole; seen from the second launch on.
+  std::optional<std::string> unwritten;
   // An output or state that a refusing kernel wrote.
   std::optional<std::string> written_though_refused;
 };

@@ -112,6 +112,37 @@ TEST(Launch, GapsOfAStridedOutputStayUnwritten) {
   EXPECT_THAT(outcome->seen.outputs[0].comparison->first->multi_index, testing::IsEmpty());
 }
 
+// What an output holds before a launch is no result, also where the golden has just these bytes.
+TEST(Launch, AnUnwrittenOutputIsSeenWhateverItsGolden) {
+  TempFolder folder;
+  Manifest manifest = AddOne(folder, 4);
+  manifest.module = KernelFolder() + "/faulty_kernels.so";
+  manifest.symbol = "write_nothing";
+  for (const std::vector<uint64_t>& strides : std::vector<std::vector<uint64_t>>{{2, 1}, {8, 3}, {1, 2}, {0, 1}}) {
+    BufferSpec& y = manifest.buffers[1];
+    y.shape = {2, 2};
+    y.strides = strides;
+    y.bytes = 4 * (strides[0] + strides[1] + 1);
+    for (const char pattern : {'\xa5', '\x5a'}) {
+      folder.Write("golden", std::string(y.bytes, pattern));
+      EXPECT_EQ(Judge(manifest, Launch(manifest)->seen).outcome, "MISMATCH") << strides[0] << ", " << strides[1];
+    }
+  }
+  folder.Write("golden", std::string(manifest.buffers[1].bytes, '\xa5'));
+  EXPECT_EQ(Judge(manifest, Launch(manifest)->seen).reason, "byte 0 of output y was not written");
+}
+
+TEST(Launch, AWrittenOutputMayHoldTheBytesOfAnUnwrittenOne) {
+  TempFolder folder;
+  Manifest manifest = ForKernel("spread_sum");
+  manifest.buffers = {Dense("x", Role::kIn, DType::kU32, 1), Dense("y", Role::kOut, DType::kU32, 2)};
+  folder.Write("x", Raw<uint32_t>({0xa5a5a5a5}));
+  manifest.buffers[0].file = FileRegion{folder / "x", 0, false};
+  folder.Write("golden", Raw<uint32_t>({0xa5a5a5a5, 0xa5a5a5a6}));
+  manifest.buffers[1].golden = FileRegion{folder / "golden", 0, false};
+  EXPECT_EQ(Judge(manifest, Launch(manifest)->seen).outcome, "PASS") << Judge(manifest, Launch(manifest)->seen).reason;
+}
+
 TEST(Launch, TheKernelSeesTheLaunchAsDescribed) {
   TempFolder folder;
   Manifest manifest = ForKernel("describe_launch");
