@@ -55,6 +55,18 @@ void OpenedFiles::Opened(pid_t tid, int fd, uint64_t flags) {
   Add(link, path, false);
 }
 
+void OpenedFiles::Moved(int file) {
+  const std::string link = fmt::format("/proc/self/fd/{}", file);
+  const std::string path = ReadLink(link);
+  struct stat info {};
+  if (path.empty() || stat(link.c_str(), &info) != 0) {
+    ++unresolved_;
+    return;
+  }
+  if ((!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) || IsKernelFile(path)) return;
+  if (!own_.contains(std::pair(info.st_dev, info.st_ino))) Add(link, path, false);
+}
+
 void OpenedFiles::Executed(pid_t pid) {
   const std::string link = fmt::format("/proc/{}/exe", pid);
   const std::string program = ReadLink(link);

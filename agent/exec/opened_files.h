@@ -1,8 +1,9 @@
 // Collects what one process tree opens, out of the kernel's own links under /proc. Used by the tracing thread only,
 // while the process in question is stopped.
 //
-// An input is a regular file opened for reading, or executed. Not inputs: folders, devices, /proc, /sys and /dev, files
-// opened for writing only, and files that this tree itself created or emptied (a compiler's temporaries).
+// An input is a regular file opened for reading, executed, or given another name by link or rename; also a folder that
+// is renamed, without a digest. Not inputs: folders, devices, /proc, /sys and /dev, files opened for writing only, and
+// files that this tree itself created or emptied (a compiler's temporaries).
 #ifndef PYPTOX_AGENT_EXEC_OPENED_FILES_H_
 #define PYPTOX_AGENT_EXEC_OPENED_FILES_H_
 
@@ -27,6 +28,10 @@ class OpenedFiles {
 
   // Thread `tid` opened descriptor `fd` with open(2) `flags`.
   void Opened(pid_t tid, int fd, uint64_t flags);
+  // `file`, open with O_PATH, is about to get another name.
+  void Moved(int file);
+  // An open or move that can't be told: by a call of a 32-bit program.
+  void Unknown() { ++unresolved_; }
   // Process `pid` has just executed a new program.
   void Executed(pid_t pid);
 

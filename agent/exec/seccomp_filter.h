@@ -8,9 +8,9 @@
 
 namespace pyptox::agent {
 
-// Stops (SECCOMP_RET_TRACE) at calls that open a file. Refuses CLONE_UNTRACED with EPERM, and clone3 (its flags can't
+// Stops (SECCOMP_RET_TRACE) at calls that open a file or give one another name, by a 32-bit program too. Refuses CLONE_UNTRACED with EPERM, and clone3 (its flags can't
 // be seen by a filter; libc falls back to clone), io_uring (it opens files without a system call) and the x32 calls
-// with ENOSYS. All else is allowed, calls of a 32-bit program too: their opens are not seen.
+// with ENOSYS. All else is allowed.
 std::vector<sock_filter> TraceFilter();
 
 }  // namespace pyptox::agent

@@ -3,6 +3,7 @@
 #include <asm/unistd.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/audit.h>
 #include <sys/eventfd.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -21,11 +22,18 @@
 #include <utility>
 
 #include "agent/exec/child_start.h"
+#include "agent/exec/moved_file.h"
 #include "agent/exec/opened_files.h"
 #include "base/file_io.h"
 
 namespace pyptox::agent {
 namespace {
+
+#if defined(__x86_64__)
+constexpr uint32_t kNativeArch = AUDIT_ARCH_X86_64;
+#else
+constexpr uint32_t kNativeArch = AUDIT_ARCH_AARCH64;
+#endif
 
 constexpr int kWaitFlags = __WALL | __WNOTHREAD;
 constexpr uintptr_t kOptions = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE |
@@ -243,7 +251,13 @@ void TracedTree::Tracer::OnOpen(pid_t tid) {
   __ptrace_syscall_info info{};
   const bool known =
       ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) > 0 && info.op == PTRACE_SYSCALL_INFO_SECCOMP;
-  const uint64_t flags = known ? OpenFlags(tid, info) : O_PATH;
+  const bool native = known && info.arch == kNativeArch;
+  // A 32-bit program's arguments are not read: that it opened something is told all the same.
+  if (known && !native) files_.Unknown();
+  if (native && MovesAFile(info.seccomp.nr)) {
+    for (const UniqueFd& file : FilesToMove(tid, info.seccomp.nr, info.seccomp.args)) files_.Moved(file.get());
+  }
+  const uint64_t flags = native ? OpenFlags(tid, info) : O_PATH;
   if (OpensNoFile(flags)) {
     Resume(tid, PTRACE_CONT, 0);
     return;

@@ -115,6 +115,63 @@ TEST_F(OpenedFilesTest, LinksRenamesAndDeletedFilesAreSeenByTheirRealName) {
   }
 }
 
+// What gets a name in the attempt's folder without being opened is as stale as what is copied there.
+TEST_F(OpenedFilesTest, AFileIsSeenByTheNameThatItIsTakenFrom) {
+  ASSERT_EQ(mkdir((folder_ + "/far").c_str(), 0700), 0);
+  ASSERT_EQ(mkdir((folder_ + "/far/folder").c_str(), 0700), 0);
+  for (const char* name : {"a", "b", "c", "d", "e"}) Write(std::string("far/") + name, name);
+  Write("own", "o");
+  Write("take.c", R"(
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void) {
+  char link[64];
+  const int fd = open("far/c", O_PATH);
+  sprintf(link, "/proc/self/fd/%d", fd);
+  const int far = open("far", O_PATH | O_DIRECTORY);
+  return linkat(AT_FDCWD, link, AT_FDCWD, "c", AT_SYMLINK_FOLLOW) ||
+         syscall(SYS_renameat2, AT_FDCWD, "own", far, "d", RENAME_EXCHANGE) || linkat(far, "e", AT_FDCWD, "e", 0);
+})");
+  ASSERT_EQ(Run(Shell("cc -o take take.c"))->exit_status, 0) << output_;
+  const auto outcome =
+      Run(Shell("ln far/a a && mv far/b b && mv far/folder folder && ./take && echo new >t && mv t u"));
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->exit_status, 0) << output_;
+  EXPECT_EQ(outcome->unresolved, 0u);
+  const auto inside = Inside(*outcome);
+  for (const std::string name : {"a", "b", "c", "d", "e"}) {
+    ASSERT_EQ(inside.count("far/" + name), 1u) << name;
+    EXPECT_EQ(inside.at("far/" + name).sha256, Sha256Of(std::string_view(name)).Hex()) << name;
+  }
+  EXPECT_EQ(inside.count("far/folder"), 1u);
+  EXPECT_EQ(inside.count("t"), 0u) << "made by the step itself";
+}
+
+#if defined(__x86_64__)
+TEST_F(OpenedFilesTest, OpensOfA32BitCallAreCounted) {
+  Write("old.c", R"(
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <string.h>
+int main(void) {  /* such a call takes addresses below 4 GiB */
+  char* name = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+  strcpy(name, "old.c");
+  long fd;
+  __asm__ volatile("int $0x80" : "=a"(fd) : "a"(5), "b"(name), "c"(0), "d"(0) : "memory");
+  return fd < 0 ? 77 : 0;
+})");
+  ASSERT_EQ(Run(Shell("cc -o old old.c"))->exit_status, 0) << output_;
+  const auto outcome = Run(Shell("./old"));
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  if (outcome->exit_status == 77 || outcome->signal != 0) GTEST_SKIP() << "the kernel runs no 32-bit calls";
+  EXPECT_EQ(outcome->unresolved, 1u);
+}
+#endif
+
 TEST_F(OpenedFilesTest, AppendingToAFileOfOthersDoesNotHideIt) {
   Write("log", "old\n");
   const auto outcome = Run(Shell("echo new >>log; cat log"));

@@ -80,8 +80,20 @@ TEST(SeccompFilterTest, WaysAroundTheTracerAreRefused) {
   }
 }
 
-TEST(SeccompFilterTest, ThirtyTwoBitProgramsRun) {
-  for (const int call : {5, 11, 295, 322}) EXPECT_EQ(Call(kCompat, call), SECCOMP_RET_ALLOW) << call;
+TEST(SeccompFilterTest, MovesAreTraced) {
+  for (const int call : {__NR_linkat, __NR_renameat, __NR_renameat2}) {
+    EXPECT_EQ(Call(kNative, call), SECCOMP_RET_TRACE) << call;
+  }
+#if defined(__x86_64__)
+  EXPECT_EQ(Call(kNative, __NR_link), SECCOMP_RET_TRACE);
+  EXPECT_EQ(Call(kNative, __NR_rename), SECCOMP_RET_TRACE);
+#endif
+}
+
+TEST(SeccompFilterTest, ThirtyTwoBitProgramsRunAndTheirOpensAreTraced) {
+  const int openat = kCompat == AUDIT_ARCH_I386 ? 295 : 322;
+  for (const int call : {5, 8, 9, 38, 437, openat}) EXPECT_EQ(Call(kCompat, call), SECCOMP_RET_TRACE) << call;
+  for (const int call : {1, 3, 4, 11}) EXPECT_EQ(Call(kCompat, call), SECCOMP_RET_ALLOW) << call;
 }
 
 }  // namespace
