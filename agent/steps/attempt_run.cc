@@ -12,6 +12,7 @@
 #include "agent/steps/attempt_context.h"
 #include "agent/steps/build_steps.h"
 #include "agent/steps/evidence_size.h"
+#include "agent/steps/evidence_text.h"
 #include "agent/steps/kernel_step.h"
 #include "agent/steps/run_step.h"
 #include "agent/steps/source_files.h"
@@ -79,6 +80,7 @@ v1::Evidence AttemptRun::Do() {
   *evidence.mutable_facts_end() = {after.begin(), after.end()};
   Describe();
   KeepAndUpload();
+  MakeTextsValid(&evidence);
   FitEvidence(&evidence);
   return std::move(evidence);
 }
