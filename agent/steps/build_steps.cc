@@ -104,6 +104,10 @@ std::optional<v1::Outcome> CheckCounts(AttemptContext& context, const v1::CheckS
                        fmt::format("{} printed more than {} bytes", command.argv[0], kMaxDisassembly));
   }
   const backends::InstructionCounts counts = backends::CountInstructions(text);
+  // `zmm = 0` holds for nothing at all: an empty listing is no answer.
+  if (counts.instructions == 0) {
+    return MakeOutcome(v1::VERDICT_INFRA, "disassembly", fmt::format("{} printed no instruction", command.argv[0]));
+  }
   std::vector<std::string> faults;
   for (const std::string& wanted : step.counts()) {
     const absl::StatusOr<backends::CountCondition> condition = backends::ParseCountCondition(wanted);

@@ -117,6 +117,12 @@ TEST_F(BuildStepsTest, ChecksOfAnElfFile) {
   check.set_disassemble(0, "false");
   Run();
   EXPECT_EQ(Verdict(), "INFRA(disassembly)");
+  // Nothing was looked at, so nothing was found: no PASS for `zmm = 0`.
+  check.set_disassemble(0, "true");
+  *check.mutable_counts(0) = "zmm = 0";
+  Run();
+  EXPECT_EQ(Verdict(), "INFRA(disassembly)");
+  EXPECT_EQ(evidence_.outcome().reason(), "true printed no instruction");
   check.mutable_elf()->set_bits(32);
   Run();
   EXPECT_EQ(Verdict(), "FAIL(check)");
