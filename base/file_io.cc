@@ -32,11 +32,12 @@ absl::Status SyncFolder(const std::string& path) {
   return absl::OkStatus();
 }
 
-// A new file beside `path` under a name that nobody has; `name` is set to it.
+// A new file beside `path` under a name that nobody has; `name` is set to it. It is no longer for a longer name, which
+// may have all the bytes that a name can have.
 absl::StatusOr<UniqueFd> MakeTemporaryBeside(const std::string& path, std::string* name) {
   static std::atomic<uint64_t> counter{0};
   while (true) {
-    *name = absl::StrCat(path, ".tmp-", getpid(), "-", counter++);
+    *name = absl::StrCat(path.substr(0, path.rfind('/') + 1), ".tmp-", getpid(), "-", counter++);
     UniqueFd fd(open(name->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (fd.valid()) return fd;
     if (errno != EEXIST) return ErrnoStatus(errno, path);

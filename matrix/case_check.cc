@@ -103,6 +103,9 @@ void CheckContents(const v1::Buffer& buffer, bool refused, const std::string& pa
   if (buffer.has_golden()) CheckRegion(buffer.golden(), path + ".golden", faults);
 }
 
+// An output's file is NAME.bin, and a file's name has at most 255 bytes.
+constexpr size_t kMaxBufferName = 251;
+
 }  // namespace
 
 void CheckCase(const v1::Case& one, const std::string& path, FaultList* faults) {
@@ -115,6 +118,10 @@ void CheckCase(const v1::Case& one, const std::string& path, FaultList* faults) 
     const v1::Buffer& buffer = one.buffers(i);
     const std::string at = fmt::format("{}.buffers[{}]", path, i);
     faults->CheckNameAt(at + ".name", buffer.name());
+    if (buffer.name().size() > kMaxBufferName && buffer.name().size() <= 255)
+      faults->Add(at + ".name", fmt::format("longer than {} bytes", kMaxBufferName));
+    if (buffer.name() == "__metadata__")
+      faults->Add(at + ".name", "'__metadata__' is a word of the safetensors format");
     if (!names.insert(buffer.name()).second)
       faults->Add(at + ".name", fmt::format("a second buffer '{}'", buffer.name()));
     if (buffer.role() == v1::ROLE_UNSPECIFIED) faults->Add(at + ".role", "missing");

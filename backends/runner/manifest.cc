@@ -97,6 +97,9 @@ BufferSpec ReadBuffer(JsonObject& object, int32_t expect_status) {
   BufferSpec buffer;
   buffer.name = object.RequiredString("name");
   if (!CheckName(buffer.name).ok()) object.Fail("name", "not a name of letters, digits, '.', '_' and '-'");
+  // The output's file is NAME.bin, and the safetensors format has another use for the one word.
+  if (buffer.name.size() > 251) object.Fail("name", "longer than 251 bytes");
+  if (buffer.name == "__metadata__") object.Fail("name", "a word of the safetensors format");
   const int role = object.Enum("role", "ROLE_", {"IN", "OUT", "INOUT"});
   if (role == 0) object.Fail("role", "missing");
   buffer.role = static_cast<Role>(role);

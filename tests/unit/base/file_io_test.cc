@@ -66,6 +66,13 @@ TEST(WriteFileAtomically, WritesReplacesAndSetsTheMode) {
   EXPECT_THAT(folder.List(), ElementsAre("f"));
 }
 
+TEST(WriteFileAtomically, TakesTheLongestName) {
+  TempFolder folder;
+  const std::string name(255, 'n');
+  EXPECT_TRUE(WriteFileAtomically(folder / name.c_str(), "text").ok());
+  EXPECT_EQ(*ReadFile(folder / name.c_str(), 10), "text");
+}
+
 TEST(WriteFileAtomically, LeavesEverythingAsItWasOnError) {
   TempFolder folder;
   EXPECT_EQ(WriteFileAtomically(folder / "none/f", "x").code(), absl::StatusCode::kNotFound);

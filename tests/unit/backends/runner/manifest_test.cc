@@ -209,7 +209,12 @@ TEST(Manifest, NamesAreSafe) {
   json value = Sample();
   value["buffers"][0]["name"] = "Layer_3.k-cache";
   EXPECT_EQ(ErrorOf(value), "");
-  value["buffers"][0]["name"] = std::string(300, 'x');
+  value["buffers"][0]["name"] = std::string(251, 'x');
+  EXPECT_EQ(ErrorOf(value), "");
+  // Its file would be NAME.bin.
+  value["buffers"][0]["name"] = std::string(252, 'x');
+  EXPECT_NE(ErrorOf(value), "");
+  value["buffers"][0]["name"] = "__metadata__";
   EXPECT_NE(ErrorOf(value), "");
 }
 
