@@ -77,8 +77,13 @@ void CheckRun(const v1::RunStep& run, const std::string& path, FaultList* faults
     if (run.report().planned() == 0) faults->Add(path + ".report.planned", "a report of no cases proves nothing");
     if (run.report().format() == v1::REPORT_FORMAT_UNSPECIFIED) faults->Add(path + ".report.format", "missing");
   }
+  // Each is a case of its own, named by its output.
+  std::set<std::string_view> outputs;
   for (int i = 0; i < run.compare_size(); ++i) {
     const std::string at = fmt::format("{}.compare[{}]", path, i);
+    if (!outputs.insert(run.compare(i).output()).second) {
+      faults->Add(at + ".output", fmt::format("a second comparison of '{}'", run.compare(i).output()));
+    }
     faults->CheckPathAt(at + ".output", run.compare(i).output());
     faults->CheckPathAt(at + ".golden", run.compare(i).golden());
     if (run.compare(i).dtype() == v1::DTYPE_UNSPECIFIED) faults->Add(at + ".dtype", "missing");

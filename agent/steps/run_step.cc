@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <span>
@@ -62,29 +63,63 @@ void AddStep(AttemptContext& context, v1::StepKind kind, v1::StepResult step, co
   *context.evidence.add_steps() = std::move(step);
 }
 
+std::string CaseName(const v1::CompareStep& step) { return "compare:" + step.output(); }
+
 // Outcome of the report, which fills in its cases.
 v1::Outcome ReadReport(AttemptContext& context, const v1::ReportStep& report, int exit_status) {
   const absl::StatusOr<std::string> text = context.folder.Read(report.file(), kMaxReportBytes);
   if (!text.ok()) return InfraOutcome("report", text.status());
   const absl::StatusOr<TestReport> parsed = ParseTestReport(report.format(), *text, report.file());
   if (!parsed.ok()) return InfraOutcome("report", parsed.status());
+  for (const v1::CompareStep& compare : context.lane.run().compare()) {
+    const std::string name = CaseName(compare);
+    if (std::any_of(parsed->cases.begin(), parsed->cases.end(), [&](const auto& c) { return c.name == name; })) {
+      return MakeOutcome(v1::VERDICT_INFRA, "report",
+                         fmt::format("{} has a case {}, which is the name of a comparison", report.file(), name));
+    }
+  }
   return JudgeReport(*parsed, report, exit_status, &context.evidence);
 }
 
-// Says how output and golden differ, by the bytes of both.
-void Explain(AttemptContext& context, const v1::CompareStep& step, v1::CaseResult* result) {
+// A golden that is not what the suite says it is proves nothing by being equal. Empty when it can serve.
+std::string GoldenFault(const v1::CompareStep& step, uint64_t bytes) {
+  const compare::DTypeInfo& info = compare::InfoOf(static_cast<compare::DType>(step.dtype()));
+  if (step.shape().empty()) {
+    if (bytes == 0) return fmt::format("{} is empty, and no shape with an extent of 0 says so", step.golden());
+    if (bytes % info.bytes == 0) return "";
+    return fmt::format("{} has {} bytes, no whole number of {}", step.golden(), bytes, info.name);
+  }
+  uint64_t wanted = info.bytes;
+  bool overflow = false;
+  const bool none = std::any_of(step.shape().begin(), step.shape().end(), [](uint64_t extent) { return extent == 0; });
+  for (const uint64_t extent : step.shape()) {
+    overflow = overflow || __builtin_mul_overflow(wanted, extent, &wanted);
+  }
+  if (none ? bytes == 0 : !overflow && bytes == wanted) return "";
+  return fmt::format("{} has {} bytes, the shape {} of {} needs {}", step.golden(), bytes, fmt::join(step.shape(), "x"),
+                     info.name,
+                     none       ? "0"
+                     : overflow ? "more than there can be"
+                                : std::to_string(wanted));
+}
+
+// Compares the bytes of both; nothing when they can't be read.
+std::optional<compare::Comparison> CompareBytes(const AttemptContext& context, const v1::CompareStep& step) {
   const absl::StatusOr<WorkFolder::File> output = context.folder.Open(step.output());
   const absl::StatusOr<WorkFolder::File> golden = context.folder.Open("src/" + step.golden());
-  if (!output.ok() || !golden.ok()) return;
+  if (!output.ok() || !golden.ok()) return std::nullopt;
   const absl::StatusOr<Mapping> actual = Mapping::Of(*output);
   const absl::StatusOr<Mapping> expected = Mapping::Of(*golden);
-  if (!actual.ok() || !expected.ok()) return;
+  if (!actual.ok() || !expected.ok()) return std::nullopt;
   const std::vector<uint64_t> shape(step.shape().begin(), step.shape().end());
-  const compare::Comparison comparison =
-      compare::Compare(expected->bytes(), actual->bytes(), static_cast<compare::DType>(step.dtype()), shape);
+  return compare::Compare(expected->bytes(), actual->bytes(), static_cast<compare::DType>(step.dtype()), shape);
+}
+
+// Says how output and golden differ.
+void Explain(const v1::CompareStep& step, const compare::Comparison& comparison, v1::CaseResult* result) {
   v1::BufferResult* buffer = result->mutable_launch()->add_outputs();
   buffer->set_name(step.output());
-  buffer->set_bytes(output->size);
+  buffer->set_bytes(comparison.actual_bytes);
   *buffer->mutable_comparison() = ComparisonMessage(comparison);
   result->set_reason(
       fmt::format("{} differs from {}: {}", step.output(), step.golden(), ComparisonSentence(buffer->comparison())));
@@ -92,7 +127,7 @@ void Explain(AttemptContext& context, const v1::CompareStep& step, v1::CaseResul
 
 v1::CaseResult CompareOne(AttemptContext& context, const v1::CompareStep& step, const SourceFiles& sources) {
   v1::CaseResult result;
-  result.set_name("compare:" + step.output());
+  result.set_name(CaseName(step));
   const auto end = [&](v1::CaseOutcome outcome, std::string reason) {
     result.set_outcome(outcome);
     result.set_reason(std::move(reason));
@@ -103,14 +138,21 @@ v1::CaseResult CompareOne(AttemptContext& context, const v1::CompareStep& step, 
   }
   const std::string wanted = sources.DigestOf(step.golden());
   result.add_golden_sha256(wanted);
+  if (std::string fault = GoldenFault(step, sources.SizeOf(step.golden())); !fault.empty()) {
+    return end(v1::CASE_OUTCOME_BAD_FILE, std::move(fault));
+  }
   const absl::StatusOr<WorkFolder::File> output = context.folder.Open(step.output());
   if (!output.ok()) return end(v1::CASE_OUTCOME_FAILED, std::string(output.status().message()));
   const absl::StatusOr<FileDigests::Value> value = context.settings.digests->Of(output->Link());
   if (!value.ok()) return end(v1::CASE_OUTCOME_INFRA, std::string(value.status().message()));
   const std::string pin_fault = sources.PinFault(step.golden());
-  if (value->digest.Hex() != wanted) {
+  // Equal bytes decide, but for a bool that is neither 0 nor 1.
+  const bool same = value->digest.Hex() == wanted;
+  std::optional<compare::Comparison> comparison;
+  if (!same || step.dtype() == v1::DTYPE_BOOL) comparison = CompareBytes(context, step);
+  if (!same || (step.dtype() == v1::DTYPE_BOOL && !(comparison.has_value() && comparison->equal))) {
     end(v1::CASE_OUTCOME_MISMATCH, fmt::format("{} differs from {}", step.output(), step.golden()));
-    Explain(context, step, &result);
+    if (comparison.has_value()) Explain(step, *comparison, &result);
     if (!pin_fault.empty()) result.set_reason(fmt::format("{} (and {})", result.reason(), pin_fault));
     return result;
   }

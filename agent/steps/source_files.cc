@@ -89,6 +89,11 @@ std::string SourceFiles::DigestOf(const std::string& name) const {
   return at == files_.end() ? "" : at->second.sha256();
 }
 
+uint64_t SourceFiles::SizeOf(const std::string& name) const {
+  const auto at = files_.find(name);
+  return at == files_.end() ? 0 : at->second.size();
+}
+
 absl::Status SourceFiles::CheckUnchanged(AttemptContext& context, const std::string& name) const {
   const auto at = files_.find(name);
   if (at == files_.end()) return absl::FailedPreconditionError(fmt::format("{} is not among the sources", name));

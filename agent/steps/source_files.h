@@ -23,6 +23,8 @@ class SourceFiles {
 
   // Digest of a source as declared; empty when the tree has no such file.
   std::string DigestOf(const std::string& name) const;
+  // Its size in bytes as declared; 0 when the tree has no such file.
+  uint64_t SizeOf(const std::string& name) const;
 
   // SHA-256 of the bytes that a buffer of `bytes` must have, out of a file that is still as declared.
   // FAILED_PRECONDITION when the file was changed since, or is not declared; OUT_OF_RANGE when it is too short or, not

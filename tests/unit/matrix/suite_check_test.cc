@@ -115,6 +115,15 @@ TEST(CheckSuite, Suite) {
        [](v1::Suite& s) { BufferAt(s, 2).mutable_golden()->set_path("elsewhere/c.bin"); }},
       {"cases[0].buffers[1].file.path: no entry of `sources` matches 'inputs/deep/b.bin'",
        [](v1::Suite& s) { BufferAt(s, 1).mutable_file()->set_path("inputs/deep/b.bin"); }},
+      {"lanes[2].run.compare[1].output: a second comparison of 'build/out.bin'",
+       [](v1::Suite& s) {
+         v1::RunStep& run = *s.mutable_lanes(2)->mutable_run();
+         *run.add_compare() = run.compare(0);
+       }},
+      {"cases[0].buffers[2].name: longer than 251 bytes",
+       [](v1::Suite& s) { BufferAt(s, 2).set_name(std::string(252, 'c')); }},
+      {"cases[0].buffers[2].name: '__metadata__' is a word of the safetensors format",
+       [](v1::Suite& s) { BufferAt(s, 2).set_name("__metadata__"); }},
       {"lanes[2].run.compare[0].golden: no entry of `sources` matches 'out.bin'",
        [](v1::Suite& s) { s.mutable_lanes(2)->mutable_run()->mutable_compare(0)->set_golden("out.bin"); }},
   });

@@ -67,6 +67,16 @@ TEST_F(RunStepTest, AReportThatWasThereBeforeIsNotRead) {
   EXPECT_EQ(evidence_.outcome().reason(), "build/report is there before the step");
 }
 
+TEST_F(RunStepTest, AFileWhoseNameIsNoUtf8LosesNothing) {
+  CompileScript("echo old >build/$(printf 'a\\377'); echo x >build/out");
+  Report(v1::REPORT_FORMAT_TAP, 1);
+  EXPECT_EQ(VerdictOf("cat build/a*; printf '1..1\\nok 1 - a\\n' >build/report"), "PASS")
+      << evidence_.outcome().reason();
+  bool seen = false;
+  for (const v1::OpenedFile& file : evidence_.steps(1).opened()) seen = seen || file.path() == "build/a\xef\xbf\xbd";
+  EXPECT_TRUE(seen);
+}
+
 TEST_F(RunStepTest, CoverageAndSkipsLimitAPass) {
   Report(v1::REPORT_FORMAT_TAP, 2);
   v1::CoverageCounter& counter = *lane().mutable_run()->mutable_report()->add_coverage();
@@ -106,6 +116,50 @@ TEST_F(RunStepTest, ComparesWhatTheProgramMade) {
   sources_.erase("golden.sha256");
   EXPECT_EQ(VerdictOf("cp src/golden/g.bin build/made"), "FAIL(cases)");
   EXPECT_EQ(Cases(), "compare:build/made=UNPINNED_GOLDEN");
+}
+
+// Equal to a golden that is not what the suite says: no PASS.
+TEST_F(RunStepTest, AGoldenHasTheLengthOfItsShape) {
+  const struct {
+    std::string bytes;
+    v1::DType dtype;
+    std::vector<uint64_t> shape;
+    std::string cases;
+  } table[] = {
+      {"12345678", v1::DTYPE_I32, {2}, "PASS"},
+      {"12345678", v1::DTYPE_I32, {2, 2}, "BAD_FILE"},
+      {"12345678", v1::DTYPE_I64, {2}, "BAD_FILE"},
+      {"1234567", v1::DTYPE_I32, {2}, "BAD_FILE"},
+      {"1234567", v1::DTYPE_I32, {}, "BAD_FILE"},
+      {"1234567", v1::DTYPE_U8, {}, "PASS"},
+      {"12345678", v1::DTYPE_U8, {uint64_t{1} << 63, 2, 8}, "BAD_FILE"},
+      {"", v1::DTYPE_I32, {4, 4}, "BAD_FILE"},
+      {"", v1::DTYPE_I32, {}, "BAD_FILE"},
+      {"", v1::DTYPE_I32, {4, 0}, "PASS"},
+      {"", v1::DTYPE_U8, {uint64_t{1} << 32, uint64_t{1} << 32}, "BAD_FILE"},
+      {"\1", v1::DTYPE_BOOL, {1}, "PASS"},
+      {"\2", v1::DTYPE_BOOL, {1}, "MISMATCH"},
+  };
+  for (const auto& row : table) {
+    pins_.clear();
+    Golden("golden/g.bin", row.bytes);
+    lane().mutable_run()->clear_compare();
+    v1::CompareStep& compare = Compare("build/made", "golden/g.bin");
+    compare.set_dtype(row.dtype);
+    *compare.mutable_shape() = {row.shape.begin(), row.shape.end()};
+    VerdictOf("cp src/golden/g.bin build/made");
+    EXPECT_EQ(Cases(), "compare:build/made=" + row.cases) << row.bytes << ": " << evidence_.cases(0).reason();
+  }
+}
+
+TEST_F(RunStepTest, ACaseOfTheReportIsNoComparison) {
+  Golden("golden/g.bin", "12345678");
+  Compare("build/made", "golden/g.bin");
+  Report(v1::REPORT_FORMAT_TAP, 1);
+  EXPECT_EQ(VerdictOf("cp src/golden/g.bin build/made; printf '1..1\\nok 1 - compare:build/made\\n' >build/report"),
+            "INFRA(report)");
+  EXPECT_EQ(evidence_.outcome().reason(),
+            "build/report has a case compare:build/made, which is the name of a comparison");
 }
 
 TEST_F(RunStepTest, ReportAndCompareTogether) {
