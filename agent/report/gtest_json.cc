@@ -27,12 +27,13 @@ class GtestReader {
     if (!root.is_object() || !root.contains("testsuites") || !root["testsuites"].is_array()) {
       return builder_.Fault("not a GoogleTest report: no list `testsuites`");
     }
-    if (absl::Status status = Counters(root); !status.ok()) return status;
+    Counters(root);
     for (const json& suite : root["testsuites"]) {
       if (absl::Status status = Suite(suite); !status.ok()) return status;
     }
     if (absl::Status status = Total(root, "tests", builder_.case_count(), "the report"); !status.ok()) return status;
     if (absl::Status status = Total(root, "failures", failed_, "the report"); !status.ok()) return status;
+    if (absl::Status status = NoErrors(root, "the report"); !status.ok()) return status;
     return builder_.Take();
   }
 
@@ -46,12 +47,16 @@ class GtestReader {
     return builder_.Fault(fmt::format("{} says {} = {}, but has {}", where, key, said, found));
   }
 
-  absl::Status Counters(const json& object) {
+  // An error is none of the tests' failures; a report that counts one can't be trusted to show it.
+  absl::Status NoErrors(const json& object, std::string_view where) const {
+    return object.contains("errors") ? Total(object, "errors", 0, where) : absl::OkStatus();
+  }
+
+  void Counters(const json& object) {
     for (const auto& [key, value] : object.items()) {
       if (!value.is_string() || kOwnMembers.contains(key)) continue;
-      if (absl::Status status = builder_.AddCounter(key, value.get<std::string>()); !status.ok()) return status;
+      builder_.AddCounter(key, value.get<std::string>());
     }
-    return absl::OkStatus();
   }
 
   absl::Status Suite(const json& suite) {
@@ -60,12 +65,17 @@ class GtestReader {
       return builder_.Fault("a member of `testsuites` has no `name` or no list `testsuite`");
     }
     const std::string name = suite["name"].get<std::string>();
-    if (absl::Status status = Counters(suite); !status.ok()) return status;
+    Counters(suite);
     const size_t before = builder_.case_count();
+    const uint64_t failed_before = failed_;
     for (const json& test : suite["testsuite"]) {
       if (absl::Status status = Test(name, test); !status.ok()) return status;
     }
-    return Total(suite, "tests", builder_.case_count() - before, fmt::format("suite '{}'", name));
+    const std::string where = fmt::format("suite '{}'", name);
+    absl::Status status = Total(suite, "tests", builder_.case_count() - before, where);
+    if (status.ok() && suite.contains("failures")) status = Total(suite, "failures", failed_ - failed_before, where);
+    if (status.ok()) status = NoErrors(suite, where);
+    return status;
   }
 
   absl::Status Test(const std::string& suite, const json& test) {
@@ -74,7 +84,7 @@ class GtestReader {
       return builder_.Fault(fmt::format("a test of suite '{}' has no `name` or no `status`", suite));
     }
     const std::string name = fmt::format("{}.{}", suite, test["name"].get<std::string>());
-    if (absl::Status status = Counters(test); !status.ok()) return status;
+    Counters(test);
     const std::string result = test.contains("result") && test["result"].is_string() ? test["result"] : "COMPLETED";
     if (test.contains("failures")) {
       ++failed_;

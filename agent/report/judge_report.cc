@@ -60,6 +60,11 @@ v1::Outcome JudgeReport(const TestReport& report, const v1::ReportStep& step, in
       return MakeOutcome(v1::VERDICT_NO_VERDICT, "coverage",
                          fmt::format("{} has no counter '{}'", step.file(), wanted.name()));
     }
+    if (const auto other = report.ambiguous.find(wanted.name()); other != report.ambiguous.end()) {
+      return MakeOutcome(v1::VERDICT_INFRA, "report",
+                         fmt::format("{}: counter '{}' has two values, {} and {}", step.file(), wanted.name(),
+                                     at->second, other->second));
+    }
     if (at->second > wanted.of()) {
       return MakeOutcome(
           v1::VERDICT_INFRA, "report",

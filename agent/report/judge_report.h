@@ -10,7 +10,8 @@ namespace pyptox::agent {
 // Fills cases, coverage and not_covered of `evidence` out of the report and returns the step's outcome:
 //   INFRA(report_disagrees)  the exit status is 0 with a failed case, or not 0 without one
 //   NO_VERDICT(planned)      no case, or another number than planned
-//   NO_VERDICT(coverage)     a wanted counter is missing; INFRA(report) when it counts more than there is
+//   NO_VERDICT(coverage)     a wanted counter is missing; INFRA(report) when it has two values or counts
+//                            more than there is
 //   FAIL(cases)              a case failed
 //   PASS                     else; skipped cases and incomplete coverage are listed in not_covered.
 v1::Outcome JudgeReport(const TestReport& report, const v1::ReportStep& step, int exit_status, v1::Evidence* evidence);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@
 
 namespace pyptox::agent {
 namespace {
+
+// As of JSON (DESIGN section 10): every open suite is held with its totals.
+constexpr size_t kMaxDepth = 64;
 
 using Attributes = std::map<std::string, std::string, std::less<>>;
 
@@ -48,6 +52,8 @@ class JUnitReader {
     std::string name;
     std::string kind = "passed";
     std::string reason;
+    // `status="failed"` of a case whose elements may say nothing of it; empty when it has none.
+    std::string failed_by_attribute;
   };
 
   static void OnStart(void* self, const XML_Char* name, const XML_Char** pairs) {
@@ -75,32 +81,62 @@ class JUnitReader {
     return at == attributes.end() ? "" : at->second;
   }
 
-  void Start(std::string_view name, const Attributes& attributes) {
-    if (depth_++ == 0 && name != "testsuites" && name != "testsuite") {
-      return Stop(builder_.Fault(fmt::format("the root element is <{}>, not <testsuites> or <testsuite>", name)));
+  static bool IsSuite(std::string_view name) { return name == "testsuites" || name == "testsuite"; }
+  static bool IsSaid(std::string_view name) { return name == "failure" || name == "error" || name == "skipped"; }
+
+  // Elements that say how a test ended count where the format has them. Anywhere else they say something that would be
+  // lost, such as the error of a suite's set-up.
+  absl::Status CheckPlace(std::string_view name) const {
+    if (open_.empty()) {
+      if (IsSuite(name)) return absl::OkStatus();
+      return builder_.Fault(fmt::format("the root element is <{}>, not <testsuites> or <testsuite>", name));
     }
-    if (name == "testsuites" || name == "testsuite") {
-      totals_.push_back({attributes, {}});
+    if (open_.size() == kMaxDepth) return builder_.Fault(fmt::format("nested deeper than {}", kMaxDepth));
+    const bool in_place = IsSuite(name) || name == "testcase" ? IsSuite(open_.back())
+                          : IsSaid(name)                      ? open_.back() == "testcase"
+                                                              : true;
+    if (!in_place) return builder_.Fault(fmt::format("a <{}> inside a <{}>", name, open_.back()));
+    if (name != "flakyFailure" && name != "flakyError") return absl::OkStatus();
+    return builder_.Fault(fmt::format("a <{}>: case '{}' failed before it passed", name, case_ ? case_->name : ""));
+  }
+
+  void Start(std::string_view name, const Attributes& attributes) {
+    if (!fault_.ok()) return;
+    if (absl::Status status = CheckPlace(name); !status.ok()) return Stop(std::move(status));
+    open_.emplace_back(name);
+    if (IsSuite(name)) {
+      totals_.emplace_back().said = attributes;
     } else if (name == "testcase") {
-      if (case_.has_value()) return Stop(builder_.Fault("a <testcase> inside a <testcase>"));
-      const std::string group = Get(attributes, "classname");
-      case_.emplace();
-      case_->name = group.empty() ? Get(attributes, "name") : fmt::format("{}.{}", group, Get(attributes, "name"));
-      if (Get(attributes, "status") == "notrun") *case_ = {case_->name, "skipped", "disabled"};
+      StartCase(attributes);
     } else if (name == "property") {
-      const absl::Status status = builder_.AddCounter(Get(attributes, "name"), Get(attributes, "value"));
-      if (!status.ok()) Stop(status);
-    } else if (case_.has_value() && (name == "failure" || name == "error" || name == "skipped")) {
+      builder_.AddCounter(Get(attributes, "name"), Get(attributes, "value"));
+    } else if (IsSaid(name) && (case_->kind == "passed" || case_->kind == "skipped")) {
       // The worst of several counts: an error or a failure is never hidden by a skip.
-      if (case_->kind == "passed" || case_->kind == "skipped") {
-        *case_ = {case_->name, std::string(name), Get(attributes, "message")};
-        in_reason_ = case_->reason.empty();
-      }
+      case_->kind = name;
+      case_->reason = Get(attributes, "message");
+      in_reason_ = case_->reason.empty();
+    }
+  }
+
+  // Besides the elements some writers have attributes: GoogleTest `status` and `result`, CTest `status`.
+  void StartCase(const Attributes& attributes) {
+    static const std::set<std::string, std::less<>> kSkipped = {"notrun", "disabled", "suppressed", "skipped",
+                                                                "ignored"};
+    static const std::set<std::string, std::less<>> kFailed = {"fail", "failed", "failure", "error"};
+    const std::string group = Get(attributes, "classname");
+    case_.emplace();
+    case_->name = group.empty() ? Get(attributes, "name") : fmt::format("{}.{}", group, Get(attributes, "name"));
+    for (const char* key : {"status", "result"}) {
+      const std::string word = Get(attributes, key);
+      if (kSkipped.contains(word)) case_->kind = "skipped";
+      if (word == "notrun") case_->reason = "disabled";
+      if (kFailed.contains(word)) case_->failed_by_attribute = fmt::format("{}=\"{}\"", key, word);
     }
   }
 
   void End(std::string_view name) {
-    --depth_;
+    if (!fault_.ok()) return;
+    open_.pop_back();
     in_reason_ = false;
     if (name == "testcase") EndCase();
     if (name == "testsuites" || name == "testsuite") EndSuite();
@@ -109,6 +145,10 @@ class JUnitReader {
   void EndCase() {
     static const std::map<std::string, std::string, std::less<>> kTotalOfKind = {
         {"failure", "failures"}, {"error", "errors"}, {"skipped", "skipped"}};
+    if (!case_->failed_by_attribute.empty() && (case_->kind == "passed" || case_->kind == "skipped")) {
+      case_->kind = "failure";
+      case_->reason = case_->failed_by_attribute;
+    }
     for (Totals& totals : totals_) {
       ++totals.found["tests"];
       if (const auto at = kTotalOfKind.find(case_->kind); at != kTotalOfKind.end()) ++totals.found[at->second];
@@ -122,23 +162,36 @@ class JUnitReader {
     if (!status.ok()) Stop(status);
   }
 
-  // Totals that a suite announces must be those that it holds. GoogleTest counts a disabled test apart from `skipped`.
+  // Totals that a suite announces must be those that it holds. GoogleTest counts a disabled test apart from `skipped`,
+  // so these may be fewer; more than there are were shown as passed.
   void EndSuite() {
     const Totals totals = std::move(totals_.back());
     totals_.pop_back();
     for (const char* key : {"tests", "failures", "errors"}) {
       const std::string said = Get(totals.said, key);
       if (!said.empty() && ParseCount(said) != totals.found.at(key)) {
-        return Stop(builder_.Fault(fmt::format("suite '{}' says {}=\"{}\", but has {}", Get(totals.said, "name"), key,
-                                               said, totals.found.at(key))));
+        return Stop(WrongTotal(totals, key, totals.found.at(key)));
       }
     }
+    for (const char* key : {"skipped", "disabled"}) {
+      const std::string said = Get(totals.said, key);
+      const std::optional<uint64_t> count = ParseCount(said);
+      if (!said.empty() && (!count.has_value() || *count > totals.found.at("skipped"))) {
+        return Stop(WrongTotal(totals, key, totals.found.at("skipped")));
+      }
+    }
+  }
+
+  absl::Status WrongTotal(const Totals& totals, const char* key, uint64_t found) const {
+    return builder_.Fault(fmt::format("suite '{}' says {}=\"{}\", but has {}", Get(totals.said, "name"), key,
+                                      Get(totals.said, key), found));
   }
 
   ReportBuilder builder_;
   std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser_;
   absl::Status fault_;
-  int depth_ = 0;
+  // Names of the open elements.
+  std::vector<std::string> open_;
   bool in_reason_ = false;
   std::vector<Totals> totals_;
   std::optional<OpenCase> case_;

@@ -42,14 +42,11 @@ absl::Status ReportBuilder::AddCase(std::string name, ReportedOutcome outcome, s
   return absl::OkStatus();
 }
 
-absl::Status ReportBuilder::AddCounter(std::string_view name, std::string_view value) {
+void ReportBuilder::AddCounter(std::string_view name, std::string_view value) {
   const std::optional<uint64_t> number = ParseCount(value);
-  if (name.empty() || !number.has_value()) return absl::OkStatus();
+  if (name.empty() || !number.has_value()) return;
   const auto [at, added] = report_.counters.emplace(name, *number);
-  if (!added && at->second != *number) {
-    return Fault(fmt::format("counter '{}' has two values, {} and {}", name, at->second, *number));
-  }
-  return absl::OkStatus();
+  if (!added && at->second != *number) report_.ambiguous.emplace(name, *number);
 }
 
 }  // namespace pyptox::agent

@@ -30,8 +30,11 @@ struct TestReport {
   // In the report's order, names unique.
   std::vector<ReportedCase> cases;
   // Named counters: JUnit <property>, gtest RecordProperty, TAP `# NAME VALUE`; only those whose value is a
-  // non-negative integer. A name that appears with two values is an error.
+  // non-negative integer.
   std::map<std::string, uint64_t> counters;
+  // The second value of a name that appears with several: such a counter tells nothing. Properties of single tests and
+  // comments are like that, so it is a fault only of what is asked for.
+  std::map<std::string, uint64_t> ambiguous;
 };
 
 // Reads a report. INVALID_ARGUMENT with `name` and a byte offset or line for anything that is not a whole report of

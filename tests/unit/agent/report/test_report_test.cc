@@ -97,6 +97,57 @@ TEST(JUnit, AFailureIsNotHiddenByALaterSkip) {
   EXPECT_EQ(Shape(*report), "a=F(m) ");
 }
 
+// What a report says of a failure where no reader of cases looks.
+TEST(JUnit, NothingThatSaysFailureIsPassedOver) {
+  const auto fault = [](const std::string& inner) {
+    return std::string(ParseJUnit("<testsuite name=\"s\">" + inner + "</testsuite>", "r").status().message());
+  };
+  EXPECT_EQ(fault("<testcase name=\"a\"/><error message=\"set-up\"/>"), "r: a <error> inside a <testsuite>");
+  EXPECT_EQ(fault("<testcase name=\"a\"><properties><failure/></properties></testcase>"),
+            "r: a <failure> inside a <properties>");
+  EXPECT_EQ(fault("<system-out><testcase name=\"a\"/></system-out>"), "r: a <testcase> inside a <system-out>");
+  EXPECT_EQ(fault("<testcase name=\"a\"><testsuite/></testcase>"), "r: a <testsuite> inside a <testcase>");
+  EXPECT_EQ(fault("<testcase name=\"a\"><flakyFailure message=\"x\"/></testcase>"),
+            "r: a <flakyFailure>: case 'a' failed before it passed");
+  EXPECT_EQ(fault("<testcase name=\"a\"><failure/><rerunFailure/></testcase>"), "");
+  const auto report = ParseJUnit(
+      "<testsuite tests=\"4\" failures=\"2\" skipped=\"2\"><testcase name=\"a\" status=\"fail\"/>"
+      "<testcase name=\"b\" result=\"skipped\"/><testcase name=\"c\" status=\"notrun\" result=\"suppressed\"/>"
+      "<testcase name=\"d\" status=\"failed\"><failure message=\"m\"/></testcase></testsuite>",
+      "r");
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(Shape(*report), "a=F(status=\"fail\") b=S(skipped without a reason) c=S(disabled) d=F(m) ");
+}
+
+// As most writers write them: every total, and 0 for what there is none of.
+TEST(JUnit, TotalsOfZeroAreTotals) {
+  const auto passes = ParseJUnit(
+      "<testsuites tests=\"1\" failures=\"0\" errors=\"0\"><testsuite tests=\"1\" failures=\"0\" errors=\"0\" "
+      "skipped=\"0\" disabled=\"0\"><testcase name=\"a\"/></testsuite></testsuites>",
+      "r");
+  ASSERT_TRUE(passes.ok()) << passes.status();
+  EXPECT_EQ(Shape(*passes), "a=P ");
+  EXPECT_TRUE(ParseJUnit("<testsuite tests=\"0\" failures=\"0\"/>", "r").ok());
+  EXPECT_THAT(ParseJUnit("<testsuite failures=\"0\"><testcase name=\"a\"><failure/></testcase></testsuite>", "r")
+                  .status()
+                  .message(),
+              HasSubstr("says failures=\"0\", but has 1"));
+}
+
+TEST(JUnit, MoreSkippedThanShownIsAContradiction) {
+  for (const std::string key : {"skipped", "disabled"}) {
+    EXPECT_THAT(ParseJUnit("<testsuite " + key + "=\"1\"><testcase name=\"a\"/></testsuite>", "r").status().message(),
+                HasSubstr("says " + key + "=\"1\", but has 0"));
+  }
+}
+
+// 23 million open suites fit into 256 MiB of text.
+TEST(JUnit, DepthIsBounded) {
+  std::string text;
+  for (int i = 0; i < 65; ++i) text += "<testsuite>";
+  EXPECT_EQ(ParseJUnit(text, "r").status().message(), "r: nested deeper than 64");
+}
+
 TEST(GtestJson, CasesReasonsCounters) {
   const auto report = ParseGtestJson(kGtest, "r.json");
   ASSERT_TRUE(report.ok()) << report.status();
@@ -108,6 +159,14 @@ TEST(GtestJson, TotalsMustAgree) {
   std::string text = kGtest;
   text.replace(text.find("\"failures\": 1"), 13, "\"failures\": 0");
   EXPECT_THAT(ParseGtestJson(text, "r").status().message(), HasSubstr("says failures = 0, but has 1"));
+  text = kGtest;
+  text.replace(text.rfind("\"failures\": 1"), 13, "\"failures\": 2");
+  EXPECT_THAT(ParseGtestJson(text, "r").status().message(), HasSubstr("suite 'Ops' says failures = 2, but has 1"));
+  for (const size_t at : {std::string(kGtest).find("\"errors\": 0"), std::string(kGtest).rfind("\"errors\": 0")}) {
+    text = kGtest;
+    text.replace(at, 11, "\"errors\": 1");
+    EXPECT_THAT(ParseGtestJson(text, "r").status().message(), HasSubstr("says errors = 1, but has 0"));
+  }
 }
 
 TEST(Tap, CasesReasonsCounters) {
@@ -117,11 +176,23 @@ TEST(Tap, CasesReasonsCounters) {
   EXPECT_EQ(report->counters, (std::map<std::string, uint64_t>{{"operations", 4098}}));
 }
 
+TEST(Tap, OnlyADirectiveEndsAName) {
+  const auto report = ParseTap(
+      "1..8\nok 1 - case #1\nok 2 - case #2\nnot ok 3 - a \\# TODO b\nnot ok 4 - bug#todo\nok 5#SKIP no device\n"
+      "ok 6 - c #7 # skip none\nok 7 - d # SKIP\nnot ok 8 # TODO e\n",
+      "r");
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(Shape(*report),
+            "case #1=P case #2=P a \\# TODO b=F(not ok) bug#todo=F(not ok) test 5=S(SKIP no device) c #7=S(skip none) "
+            "d=S(skipped without a reason) test 8=S(TODO e) ");
+}
+
 TEST(Tap, GapsForeignLinesAndBailOutAreRefused) {
   EXPECT_THAT(ParseTap("1..2\nok 1\nok 3\n", "r").status().message(), HasSubstr("test number 3 where 2 is due"));
   EXPECT_THAT(ParseTap("1..1\nhello\nok 1\n", "r").status().message(), HasSubstr("line 2: this is not TAP"));
   EXPECT_THAT(ParseTap("1..1\nBail out! no device\n", "r").status().message(), HasSubstr("no device"));
   EXPECT_THAT(ParseTap("ok 1\n", "r").status().message(), HasSubstr("no plan"));
+  EXPECT_THAT(ParseTap("1..1\nok 1 - a\xff\n", "r").status().message(), HasSubstr("line 2: not UTF-8 at byte 8"));
   EXPECT_THAT(ParseTap("1..1\nok 1\x1b[31m\n", "r").status().message(), HasSubstr("control character"));
 }
 
@@ -186,6 +257,12 @@ TEST(Judge, CoverageIsFullPartialMissingOrImpossible) {
   EXPECT_EQ(partial.not_covered(0), "operations: 844 of 4532");
   EXPECT_EQ(judge("", &missing).kind(), "coverage");
   EXPECT_EQ(judge("# operations 4533\n", &impossible).verdict(), v1::VERDICT_INFRA);
+  // Two values are a fault of the counter that is asked for alone.
+  v1::Evidence two, others;
+  const v1::Outcome outcome = judge("# operations 4532\n# operations 844\n", &two);
+  EXPECT_EQ(outcome.verdict(), v1::VERDICT_INFRA);
+  EXPECT_EQ(outcome.reason(), "build/r: counter 'operations' has two values, 4532 and 844");
+  EXPECT_EQ(judge("# operations 4532\n# expected 5\n# expected 6\n", &others).verdict(), v1::VERDICT_PASS);
 }
 
 }  // namespace
