@@ -31,7 +31,8 @@ class MappedFile {
     if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
   }
   absl::Status Open(const std::string& path) {
-    const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    // O_NONBLOCK: a fifo is refused below; without it, its opening waits for a writer for ever.
+    const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat info {};
     if (!fd.valid() || fstat(fd.get(), &info) != 0) return ErrnoStatus(errno, path);
     if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError(fmt::format("{} is not a regular file", path));
@@ -140,6 +141,10 @@ void Run(Session& session, const CompareOptions& options) {
   if (!shape->empty() && needed != a.bytes().size()) {
     return session.Fail(kExitData, fmt::format("{} has {} bytes, the shape {} of {} needs {}", options.a,
                                                a.bytes().size(), options.shape, options.dtype, needed));
+  }
+  if (a.bytes().size() % compare::InfoOf(*dtype).bytes != 0) {
+    return session.Fail(
+        kExitData, fmt::format("{} has {} bytes, no whole number of {}", options.a, a.bytes().size(), options.dtype));
   }
   const compare::Comparison comparison = compare::Compare(a.bytes(), b.bytes(), *dtype, *shape);
   Show(session, comparison);

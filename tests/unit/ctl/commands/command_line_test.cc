@@ -1,5 +1,6 @@
 // Command lines, right and wrong, without a controller.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,6 +56,9 @@ struct Row {
 TEST_F(CommandLineTest, WrongCommandLines) {
   const std::string a = folder / "a.bin";
   const std::string none = folder / "none";
+  const std::string fifo = folder / "fifo";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const std::string cut = folder / "short.bin";
   const std::vector<Row> rows = {
       {{}, 64, "the verbs are run submit job artifact record matrix resource agent lock suite compare query server"},
       {{"frob"}, 64, "frob"},
@@ -95,6 +99,8 @@ TEST_F(CommandLineTest, WrongCommandLines) {
       {{"compare", a, a, "--dtype", "f32", "--shape", "3"}, 65, "needs 12"},
       {{"compare", a, none, "--dtype", "f32"}, 74, none},
       {{"compare", a, "/dev/null", "--dtype", "f32"}, 65, "not a regular file"},
+      {{"compare", a, fifo, "--dtype", "f32"}, 65, "not a regular file"},
+      {{"compare", cut, cut, "--dtype", "f32"}, 65, "has 3 bytes, no whole number of f32"},
       {{"record", "export", "--dir", none}, 64, "--all"},
       {{"record", "export", "1", "--all", "--dir", none}, 64, "--all"},
       {{"record", "verify", "--checkpoint", "x", a}, 64, "COUNT:SHA256"},
