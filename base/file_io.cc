@@ -137,6 +137,8 @@ absl::Status ErrnoStatus(int error, std::string_view what) {
       return absl::ResourceExhaustedError(text);
     case EEXIST:
       return absl::AlreadyExistsError(text);
+    case ENOEXEC:
+      return absl::FailedPreconditionError(text);
     default:
       return absl::InternalError(text);
   }

@@ -35,4 +35,13 @@ std::optional<v1::Outcome> KeepFiles(AttemptContext& context, const std::vector<
   return std::nullopt;
 }
 
+std::optional<v1::Outcome> KeepFolder(AttemptContext& context, const std::string& folder, size_t limit) {
+  const WorkFolder::Listing listing = context.folder.FilesBeneath(folder, limit);
+  if (listing.left_out > 0) {
+    context.Note(fmt::format("{} files below {} are not kept: links, names that are not UTF-8, or more than {}",
+                             listing.left_out, folder, limit));
+  }
+  return KeepFiles(context, listing.names);
+}
+
 }  // namespace pyptox::agent

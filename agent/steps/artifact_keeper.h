@@ -19,6 +19,9 @@ inline constexpr uint64_t kMaxArtifactBytes = uint64_t{1} << 30;
 // no room.
 std::optional<v1::Outcome> KeepFiles(AttemptContext& context, const std::vector<std::string>& names);
 
+// The same for the files beneath a folder, at most `limit`; how many it leaves out is a line in the log.
+std::optional<v1::Outcome> KeepFolder(AttemptContext& context, const std::string& folder, size_t limit);
+
 }  // namespace pyptox::agent
 
 #endif  // PYPTOX_AGENT_STEPS_ARTIFACT_KEEPER_H_

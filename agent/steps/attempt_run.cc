@@ -167,7 +167,7 @@ void AttemptRun::Describe() {
 
 void AttemptRun::KeepAndUpload() {
   v1::Evidence& evidence = context_.evidence;
-  std::optional<v1::Outcome> full = KeepFiles(context_, context_.folder.FilesBeneath("artifacts", kMaxKeptByName));
+  std::optional<v1::Outcome> full = KeepFolder(context_, "artifacts", kMaxKeptByName);
   const absl::Status finished = context_.log->Finish();
   context_.news.log_grew(context_.id(), context_.log->size());
   evidence.set_log_bytes(context_.log->produced());

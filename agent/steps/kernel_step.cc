@@ -157,7 +157,7 @@ std::optional<v1::Outcome> CaseRun::Keep(const v1::CaseResult& result) const {
   constexpr size_t kMostFiles = 1024;
   std::optional<v1::Outcome> full;
   if (result.outcome() != v1::CASE_OUTCOME_PASS) {
-    full = KeepFiles(context_, context_.folder.FilesBeneath(folder_, kMostFiles));
+    full = KeepFolder(context_, folder_, kMostFiles);
   } else if (context_.lane.kernel().safetensors()) {
     full = KeepFiles(context_, {folder_ + "/out/outputs.safetensors"});
   }

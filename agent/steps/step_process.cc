@@ -15,8 +15,12 @@ namespace {
 
 constexpr uint32_t kDefaultSilenceSeconds = 600;
 
-v1::Outcome CouldNotStart(const std::string& step, const absl::Status& status) {
+v1::Outcome CouldNotStart(const std::string& step, const std::string& program, const absl::Status& status) {
   const std::string reason = fmt::format("{}: {}", step, std::string(status.message()));
+  // The suite's own program is for another machine, or no program: not the host's fault, and no better next time.
+  if (absl::IsFailedPrecondition(status) && program.find('/') != std::string::npos) {
+    return matrix::MakeOutcome(v1::VERDICT_FAIL, "start", reason);
+  }
   if (absl::IsNotFound(status)) return matrix::MakeOutcome(v1::VERDICT_BLOCKED_TOOLCHAIN, "absent", reason);
   return matrix::MakeOutcome(v1::VERDICT_INFRA, "start", reason);
 }
@@ -86,7 +90,7 @@ StepProcess RunStepProcess(AttemptContext& context, const StepCommand& command) 
   ProcessSpec spec;
   absl::StatusOr<std::string> program = FindProgram(command.argv[0], context.settings.path, context.folder.path());
   if (!program.ok()) {
-    process.early = CouldNotStart(command.name, program.status());
+    process.early = CouldNotStart(command.name, command.argv[0], program.status());
     return process;
   }
   spec.program = *std::move(program);
@@ -105,7 +109,7 @@ StepProcess RunStepProcess(AttemptContext& context, const StepCommand& command) 
   const absl::StatusOr<ProcessOutcome> outcome =
       RunProcess(spec, context.settings.digests, &context.stop, command.output ? command.output : into_log);
   if (!outcome.ok()) {
-    process.early = CouldNotStart(command.name, outcome.status());
+    process.early = CouldNotStart(command.name, command.argv[0], outcome.status());
     return process;
   }
   process.result.set_exit_status(outcome->exit_status);

@@ -21,19 +21,23 @@ namespace {
 constexpr int kMaxDepth = 32;
 
 // Appends `prefix`NAME for each regular file in the folder, which is closed.
-void Walk(UniqueFd folder, const std::string& prefix, int depth, size_t limit, std::vector<std::string>* names) {
+void Walk(UniqueFd folder, const std::string& prefix, int depth, size_t limit, WorkFolder::Listing* listing) {
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(folder.get()), &closedir);
   if (stream == nullptr) return;
   folder.Release();
   while (const dirent* entry = readdir(stream.get())) {
     const std::string name = entry->d_name;
     struct stat info {};
-    if (name == "." || name == ".." || names->size() >= limit) continue;
+    if (name == "." || name == "..") continue;
     if (fstatat(dirfd(stream.get()), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    if (S_ISREG(info.st_mode) && CheckRelativePath(prefix + name).ok()) names->push_back(prefix + name);
-    if (!S_ISDIR(info.st_mode) || depth == kMaxDepth) continue;
-    UniqueFd inner(openat(dirfd(stream.get()), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (inner.valid()) Walk(std::move(inner), prefix + name + "/", depth + 1, limit, names);
+    if (S_ISDIR(info.st_mode) && depth < kMaxDepth) {
+      UniqueFd inner(openat(dirfd(stream.get()), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      if (inner.valid()) Walk(std::move(inner), prefix + name + "/", depth + 1, limit, listing);
+    } else if (S_ISREG(info.st_mode) && CheckRelativePath(prefix + name).ok() && listing->names.size() < limit) {
+      listing->names.push_back(prefix + name);
+    } else {
+      ++listing->left_out;
+    }
   }
 }
 
@@ -101,12 +105,12 @@ absl::Status WorkFolder::MakeFolder(const std::string& name) const {
 
 absl::Status WorkFolder::RemoveFolder(const std::string& name) const { return RemoveTree(path_ + "/" + name); }
 
-std::vector<std::string> WorkFolder::FilesBeneath(const std::string& name, size_t limit) const {
-  std::vector<std::string> names;
+WorkFolder::Listing WorkFolder::FilesBeneath(const std::string& name, size_t limit) const {
+  Listing listing;
   absl::StatusOr<UniqueFd> fd = OpenBeneath(fd_.get(), name, O_RDONLY | O_DIRECTORY);
-  if (fd.ok()) Walk(*std::move(fd), name + "/", 0, limit, &names);
-  std::sort(names.begin(), names.end());
-  return names;
+  if (fd.ok()) Walk(*std::move(fd), name + "/", 0, limit, &listing);
+  std::sort(listing.names.begin(), listing.names.end());
+  return listing;
 }
 
 }  // namespace pyptox::agent

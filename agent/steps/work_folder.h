@@ -44,8 +44,13 @@ class WorkFolder {
   // A new folder whose parent is there.
   absl::Status MakeFolder(const std::string& name) const;
   absl::Status RemoveFolder(const std::string& name) const;
-  // Regular files beneath a folder, by name, at most `limit`; links and other kinds are left out.
-  std::vector<std::string> FilesBeneath(const std::string& name, size_t limit) const;
+  struct Listing {
+    // Of regular files, in order, at most as many as asked for.
+    std::vector<std::string> names;
+    // Files past that, links and other kinds, names that are no paths (CheckRelativePath), folders that are too deep.
+    uint64_t left_out = 0;
+  };
+  Listing FilesBeneath(const std::string& name, size_t limit) const;
 
  private:
   WorkFolder(std::string path, UniqueFd fd) : path_(std::move(path)), fd_(std::move(fd)) {}

@@ -182,6 +182,28 @@ TEST_F(RunStepTest, ProgramsThatAreNotThere) {
   EXPECT_EQ(Verdict(), "BLOCKED_TOOLCHAIN(absent)");
 }
 
+TEST_F(RunStepTest, AProgramThatIsNoneIsTheSuitesFault) {
+  Source("tool",
+         "\x7f"
+         "ELF and nothing more",
+         true);
+  lane().mutable_run()->add_argv("src/tool");
+  Report(v1::REPORT_FORMAT_TAP, 1);
+  Run();
+  EXPECT_EQ(Verdict(), "FAIL(start)");
+  EXPECT_THAT(evidence_.outcome().reason(), HasSubstr("src/tool: Exec format error"));
+}
+
+TEST_F(RunStepTest, FilesThatAreNotKeptAreNamed) {
+  Report(v1::REPORT_FORMAT_TAP, 1);
+  EXPECT_EQ(VerdictOf("cd artifacts; for i in $(seq 1003); do : >$i; done; ln -s 1 link; : >$(printf 'b\\377'); cd ..; "
+                      "printf '1..1\\nok 1\\n' >build/report"),
+            "PASS");
+  EXPECT_THAT(Log(),
+              HasSubstr("[pyptox: 5 files below artifacts are not kept: links, names that are not UTF-8, or more "
+                        "than 1000]\n"));
+}
+
 TEST_F(RunStepTest, AProgramOfTheSuiteIsNotAskedForItsVersion) {
   Source("tool.sh", "#!/bin/sh\nprintf 'TAP version 13\\n1..1\\nok 1 - %s\\n' \"$#\" >build/report\n", true);
   lane().mutable_run()->add_argv("src/tool.sh");

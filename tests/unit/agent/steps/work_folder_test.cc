@@ -59,9 +59,10 @@ TEST_F(WorkFolderTest, ReadsRegularFilesOnly) {
   ASSERT_TRUE(folder->MakeFolder("build/deep").ok());
   ASSERT_TRUE(folder->Write("build/deep/b", "").ok());
   ASSERT_TRUE(folder->Write("build/deep/a", "").ok());
-  EXPECT_THAT(folder->FilesBeneath("build", 10), ElementsAre("build/deep/a", "build/deep/b", "build/file"));
-  EXPECT_EQ(folder->FilesBeneath("build", 2).size(), 2u);
-  EXPECT_TRUE(folder->FilesBeneath("absent", 10).empty());
+  EXPECT_THAT(folder->FilesBeneath("build", 10).names, ElementsAre("build/deep/a", "build/deep/b", "build/file"));
+  EXPECT_EQ(folder->FilesBeneath("build", 2).names.size(), 2u);
+  EXPECT_EQ(folder->FilesBeneath("build", 2).left_out, 4u) << "a file, two links and a fifo";
+  EXPECT_TRUE(folder->FilesBeneath("absent", 10).names.empty());
   EXPECT_TRUE(folder->RemoveFolder("build").ok());
   EXPECT_FALSE(folder->Exists("build"));
 }
