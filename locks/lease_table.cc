@@ -100,7 +100,8 @@ absl::Status LeaseTable::CheckRequest(const LockRequest& request) const {
 
 std::vector<Grant> LeaseTable::Request(const LockRequest& request, MonoTime now) {
   if (!CheckRequest(request).ok()) abort();
-  const Rank rank{now.ns - request.priority * age_step_.ns, next_sequence_++};
+  const MonoTime arrival = std::min(request.since.value_or(now), now);
+  const Rank rank{arrival.ns - request.priority * age_step_.ns, next_sequence_++};
   LockRequest sorted = request;
   std::sort(sorted.wants.begin(), sorted.wants.end(),
             [](const LockWant& a, const LockWant& b) { return a.key < b.key; });

@@ -18,6 +18,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct LockRequest {
   uint64_t holder = 0;
   int32_t priority = 0;
   std::vector<LockWant> wants;
+  // When the wait began, for one that was not in the queue all the time; not after the `now` of Request, the default.
+  std::optional<MonoTime> since;
 };
 
 struct GrantedLock {

@@ -130,11 +130,20 @@ Table RecordsTable(const std::vector<v1::Record>& records) {
 }
 
 Table ResourcesTable(const v1::ListResourcesResponse& response) {
-  Table table{{"RESOURCE", "BACKEND", "AGENT", "STATE", "HELD BY", "REASON"}, {}};
+  Table table{{"RESOURCE", "BACKEND", "AGENT", "STATE", "HEALTH", "HELD BY", "REASON"}, {}};
   for (const v1::Resource& resource : response.resources()) {
     const std::string holder = resource.holder_job_id() == 0 ? "" : fmt::format("job {}", resource.holder_job_id());
-    table.rows.push_back(
-        {resource.name(), resource.backend(), resource.agent(), Word(resource.state()), holder, resource.reason()});
+    table.rows.push_back({resource.name(), resource.backend(), resource.agent(), Word(resource.state()),
+                          Word(resource.health()), holder, resource.reason()});
+  }
+  return table;
+}
+
+Table ResourceOrdersTable(const v1::ListResourceOrdersResponse& response) {
+  Table table{{"ORDER", "RESOURCE", "STATE", "BY", "AT", "UNTIL", "REASON"}, {}};
+  for (const v1::ResourceOrder& order : response.orders()) {
+    table.rows.push_back({fmt::format("{}", order.id()), order.resource(), Word(order.state()), order.person(),
+                          IsoTime(order.at_ns()), order.until(), order.reason()});
   }
   return table;
 }

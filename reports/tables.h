@@ -25,6 +25,8 @@ Table JobsTable(const v1::ListJobsResponse& response);
 Table AttemptsTable(const v1::GetJobResponse& response);
 Table RecordsTable(const std::vector<v1::Record>& records);
 Table ResourcesTable(const v1::ListResourcesResponse& response);
+// Newest first, as the response has them.
+Table ResourceOrdersTable(const v1::ListResourceOrdersResponse& response);
 Table FactsTable(const v1::Resource& resource);
 Table AgentsTable(const v1::ListAgentsResponse& response);
 Table LocksTable(const v1::ListLocksResponse& response);

@@ -57,6 +57,7 @@ void Requeue(Turn& turn, uint64_t job_id) {
   JobEntry& entry = turn.state.jobs.at(job_id);
   entry.job.set_state(v1::JOB_STATE_QUEUED);
   entry.job.clear_progress();
+  entry.queued_since = turn.now.mono;
   entry.queue_deadline = turn.now.mono + QueueLimit(entry);
   turn.Save(entry);
   Consider(turn, job_id);

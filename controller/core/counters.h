@@ -10,6 +10,7 @@ struct Counters {
   uint64_t submissions = 0;
   uint64_t jobs = 0;
   uint64_t attempts = 0;
+  uint64_t orders = 0;  // of resources
   friend bool operator==(const Counters&, const Counters&) = default;
 };
 

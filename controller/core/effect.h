@@ -60,6 +60,11 @@ struct PutResource {
   v1::Resource resource;
 };
 
+// Appended to the history, by order.id.
+struct PutResourceOrder {
+  v1::ResourceOrder order;
+};
+
 // Appended to the chain; `record` is what `stored.json` says.
 struct PutRecord {
   v1::Record record;
@@ -85,13 +90,13 @@ struct PutCounters {
 };
 
 using Write = std::variant<PutJob, PutJobSpec, PutAttempt, PutLease, DeleteLeases, PutToken, PutAgent, PutResource,
-                           PutRecord, PutOrphan, PutIdempotency, PutCounters>;
+                           PutResourceOrder, PutRecord, PutOrphan, PutIdempotency, PutCounters>;
 
 // Answers a call. `message` is of the call's response type when `status` is OK, else monostate.
 struct Reply {
   uint64_t request_id = 0;
   absl::Status status;
-  std::variant<std::monostate, v1::SubmitResponse, v1::Job, v1::ExplainJobResponse> message;
+  std::variant<std::monostate, v1::SubmitResponse, v1::Job, v1::ExplainJobResponse, v1::Resource> message;
 };
 
 // To an agent's stream. The shell adds Welcome.logs for the attempts in Welcome.assigned.

@@ -9,6 +9,7 @@
 
 #include "pyptox/v1/agent.pb.h"
 #include "pyptox/v1/job.pb.h"
+#include "pyptox/v1/resource.pb.h"
 
 namespace pyptox::controller {
 
@@ -39,6 +40,11 @@ struct Explain {
   uint64_t job_id = 0;
 };
 
+struct OrderResource {
+  uint64_t request_id = 0;
+  v1::OrderResourceRequest request;
+};
+
 // A stream opened. `session_id` is the shell's number for it, higher than every one before.
 struct AgentHello {
   uint64_t session_id = 0;
@@ -59,7 +65,7 @@ struct AgentGone {
 // Time has passed. The shell steps one every second, and at NextDeadline.
 struct Tick {};
 
-using Event = std::variant<Submit, Cancel, Retry, Explain, AgentHello, AgentSaid, AgentGone, Tick>;
+using Event = std::variant<Submit, Cancel, Retry, Explain, OrderResource, AgentHello, AgentSaid, AgentGone, Tick>;
 
 }  // namespace pyptox::controller
 

@@ -11,6 +11,7 @@ void On(Turn& turn, const Submit& event);
 void On(Turn& turn, const Cancel& event);
 void On(Turn& turn, const Retry& event);
 void On(Turn& turn, const Explain& event);
+void On(Turn& turn, const OrderResource& event);
 void On(Turn& turn, const AgentHello& event);
 void On(Turn& turn, const AgentSaid& event);
 void On(Turn& turn, const AgentGone& event);

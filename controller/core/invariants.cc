@@ -4,6 +4,7 @@
 
 #include "controller/core/held_locks.h"
 #include "controller/core/prerequisite.h"
+#include "controller/core/readiness.h"
 #include "controller/core/resources.h"
 #include "controller/core/scheduling.h"
 #include "controller/core/step.h"
@@ -17,9 +18,9 @@ absl::Status CheckQueued(const State& state, const JobEntry& entry) {
   const uint64_t id = entry.job.id();
   if (entry.live_attempt != 0)
     return Broken(fmt::format("job {} is queued and has attempt {}", id, entry.live_attempt));
-  const Readiness readiness = CheckPrerequisites(state, entry).readiness;
-  if (readiness == Readiness::kFailed) return Broken(fmt::format("job {} waits for what failed", id));
-  const bool ready = readiness == Readiness::kMet && SessionFor(state, entry.job.resource()) != 0;
+  if (CheckPrerequisites(state, entry).readiness == Readiness::kFailed)
+    return Broken(fmt::format("job {} waits for what failed", id));
+  const bool ready = HoldsOn(state, entry).empty();
   if (ready != state.leases.IsWaiting(id)) {
     return Broken(fmt::format("job {} is {}ready and {}in line", id, ready ? "" : "not ", ready ? "not " : ""));
   }

@@ -37,6 +37,7 @@ uint64_t AddJob(Turn& turn, const Submission& submission, const v1::Lane& lane) 
 void Enlist(State& state, JobEntry& entry, const Submission& submission, MonoTime now) {
   entry.spec = submission.spec;
   entry.suite_sha256 = submission.suite_sha256;
+  entry.queued_since = now;
   entry.queue_deadline = now + QueueLimit(entry);
   state.active.insert(entry.job.id());
   if (!entry.job.partial()) state.pending[KeyOf(entry, entry.job.lane())].insert(entry.job.id());

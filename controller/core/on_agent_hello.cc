@@ -59,17 +59,22 @@ absl::Status CheckIdentity(const State& state, const v1::Hello& hello, uint64_t 
   return absl::OkStatus();
 }
 
+// Of a resource the agent says what it is, people say whether it may be used.
 void Register(Turn& turn, const v1::Hello& hello) {
+  std::set<std::string> touched;
   for (const std::string& name : ResourcesOf(turn.state, hello.agent())) {
-    turn.state.resources.at(name).set_state(v1::RESOURCE_STATE_RELEASED);
+    turn.state.resources.at(name).clear_agent();
+    touched.insert(name);
   }
   for (const v1::Resource& offered : hello.resources()) {
     v1::Resource& resource = turn.state.resources[offered.name()];
-    resource = offered;
+    resource.set_name(offered.name());
+    resource.set_backend(offered.backend());
+    *resource.mutable_facts() = offered.facts();
     resource.set_agent(hello.agent());
-    resource.set_state(v1::RESOURCE_STATE_AVAILABLE);
+    touched.insert(offered.name());
   }
-  for (const std::string& name : ResourcesOf(turn.state, hello.agent())) {
+  for (const std::string& name : touched) {
     v1::Resource& resource = turn.state.resources.at(name);
     resource = DerivedResource(turn.state, resource);
     turn.effects.writes.push_back(PutResource{resource});

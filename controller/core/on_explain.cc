@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "controller/core/handlers.h"
-#include "controller/core/prerequisite.h"
-#include "controller/core/resources.h"
+#include "controller/core/readiness.h"
 #include "matrix/verdict.h"
 
 namespace pyptox::controller {
@@ -15,14 +14,6 @@ using Reasons = std::vector<std::string>;
 
 void ExplainResource(const State& state, const JobEntry& entry, Reasons* reasons) {
   const std::string& name = entry.job.resource();
-  const auto resource = state.resources.find(name);
-  if (resource == state.resources.end() || resource->second.state() == v1::RESOURCE_STATE_RELEASED) {
-    reasons->push_back(fmt::format("no agent registers resource {}", name));
-    return;
-  }
-  if (SessionFor(state, name) == 0) {
-    reasons->push_back(fmt::format("agent {} is not connected", resource->second.agent()));
-  }
   if (const auto holder = state.holders.find(name); holder != state.holders.end()) {
     const uint64_t job_id = state.attempts.at(holder->second).attempt.job_id();
     reasons->push_back(fmt::format("resource {} is held by job {}", name, job_id));
@@ -34,8 +25,7 @@ void ExplainResource(const State& state, const JobEntry& entry, Reasons* reasons
 }
 
 void ExplainQueued(const State& state, const JobEntry& entry, Reasons* reasons) {
-  const Prerequisite prerequisite = CheckPrerequisites(state, entry);
-  if (prerequisite.readiness != Readiness::kMet) reasons->push_back(prerequisite.reason);
+  *reasons = HoldsOn(state, entry);
   ExplainResource(state, entry, reasons);
   if (entry.infra_attempts > 0) {
     reasons->push_back(

@@ -3,6 +3,7 @@
 #include "controller/core/attempt_end.h"
 #include "controller/core/handlers.h"
 #include "controller/core/presence.h"
+#include "controller/core/readiness.h"
 #include "controller/core/scheduling.h"
 #include "matrix/verdict.h"
 
@@ -31,7 +32,8 @@ void EndOverdueJobs(Turn& turn) {
   const std::set<uint64_t> active = turn.state.active;  // ending one may end others
   for (const uint64_t id : active) {
     const JobEntry& entry = turn.state.jobs.at(id);
-    if (entry.job.state() == v1::JOB_STATE_QUEUED && entry.queue_deadline <= turn.now.mono) {
+    if (entry.job.state() == v1::JOB_STATE_QUEUED && entry.queue_deadline <= turn.now.mono &&
+        !IsHeldByOrder(turn.state, entry)) {
       const int64_t limit_s = QueueLimit(entry).ns / Seconds(1).ns;
       FinishQueued(turn, id,
                    matrix::MakeOutcome(v1::VERDICT_TIMEOUT, "queue", fmt::format("not started in {} s", limit_s)));

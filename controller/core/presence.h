@@ -18,7 +18,7 @@ void HangUp(Turn& turn, const std::string& agent, absl::Status status);
 // Ids of the live attempts that were given to the agent.
 std::vector<uint64_t> LiveAttemptsOf(const State& state, const std::string& agent);
 
-// Names of the resources that the agent registered, RELEASED ones too.
+// Names of the resources that the agent registers.
 std::vector<std::string> ResourcesOf(const State& state, const std::string& agent);
 
 }  // namespace pyptox::controller

@@ -117,7 +117,7 @@ absl::StatusOr<Start> MakeState(const Recovered& recovered, Now now) {
   state.idempotency = recovered.idempotency;
   for (const v1::Agent& agent : recovered.agents) state.agents[agent.name()] = {agent, 0, now.mono};
   for (const v1::Resource& resource : recovered.resources) {
-    if (!state.agents.contains(resource.agent())) {
+    if (!resource.agent().empty() && !state.agents.contains(resource.agent())) {
       return Contradiction(fmt::format("resource {} has no agent {}", resource.name(), resource.agent()));
     }
     state.resources[resource.name()] = resource;

@@ -1,10 +1,15 @@
 #include "controller/core/scheduling.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 
 #include "controller/core/attempt_end.h"
 #include "controller/core/prerequisite.h"
+#include "controller/core/readiness.h"
 #include "controller/core/resources.h"
+#include "matrix/resource_state.h"
 #include "matrix/suite_check.h"
 #include "matrix/verdict.h"
 
@@ -57,6 +62,20 @@ void WriteLeases(Turn& turn, uint64_t attempt_id, const locks::Grant& grant) {
   }
 }
 
+// What ends a queued job now, if anything does.
+std::optional<v1::Outcome> EndOf(const State& state, const JobEntry& entry) {
+  const Prerequisite prerequisite = CheckPrerequisites(state, entry);
+  if (prerequisite.readiness == Readiness::kFailed) {
+    return matrix::MakeOutcome(v1::VERDICT_NO_VERDICT, "prerequisite", prerequisite.reason);
+  }
+  const auto resource = state.resources.find(entry.job.resource());
+  if (resource == state.resources.end() || !resource->second.has_order()) return std::nullopt;
+  const v1::Verdict verdict = matrix::VerdictUnder(resource->second.order().state());
+  if (verdict == v1::VERDICT_UNSPECIFIED) return std::nullopt;
+  return matrix::MakeOutcome(
+      verdict, "", fmt::format("resource {} is {}", entry.job.resource(), matrix::OrderText(resource->second.order())));
+}
+
 Duration SecondsOr(uint32_t given, int64_t fallback) { return Seconds(given == 0 ? fallback : given); }
 
 }  // namespace
@@ -73,16 +92,15 @@ void Consider(Turn& turn, uint64_t job_id) {
   State& state = turn.state;
   const JobEntry& entry = state.jobs.at(job_id);
   if (entry.job.state() != v1::JOB_STATE_QUEUED) return;
-  const Prerequisite prerequisite = CheckPrerequisites(state, entry);
-  if (prerequisite.readiness == Readiness::kFailed) {
-    FinishQueued(turn, job_id, matrix::MakeOutcome(v1::VERDICT_NO_VERDICT, "prerequisite", prerequisite.reason));
-    return;
-  }
-  const bool ready = prerequisite.readiness == Readiness::kMet && SessionFor(state, entry.job.resource()) != 0;
+  if (const std::optional<v1::Outcome> end = EndOf(state, entry)) return FinishQueued(turn, job_id, *end);
+  const bool ready = HoldsOn(state, entry).empty();
   if (ready == state.leases.IsWaiting(job_id)) return;
   if (ready) {
-    GiveOut(turn,
-            state.leases.Request({job_id, entry.job.priority(), {{LockKeyOf(entry.job.resource())}}}, turn.now.mono));
+    GiveOut(turn, state.leases.Request({.holder = job_id,
+                                        .priority = entry.job.priority(),
+                                        .wants = {{LockKeyOf(entry.job.resource())}},
+                                        .since = entry.queued_since},
+                                       turn.now.mono));
   } else {
     GiveOut(turn, state.leases.CancelRequest(job_id, turn.now.mono).grants);
   }

@@ -53,7 +53,8 @@ struct JobEntry {
   uint64_t live_attempt = 0;
   uint32_t infra_attempts = 0;
   uint32_t lost_attempts = 0;
-  MonoTime queue_deadline;
+  MonoTime queued_since;
+  MonoTime queue_deadline;  // means nothing while an order holds it (readiness.h)
 };
 
 struct LiveAttempt {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "controller/core/handlers.h"
+#include "controller/core/readiness.h"
 
 namespace pyptox::controller {
 namespace {
@@ -45,7 +46,8 @@ MonoTime NextDeadline(const State& state) {
   }
   for (const uint64_t id : state.active) {
     const JobEntry& entry = state.jobs.at(id);
-    if (entry.job.state() == v1::JOB_STATE_QUEUED) next = std::min(next, entry.queue_deadline);
+    if (entry.job.state() != v1::JOB_STATE_QUEUED || IsHeldByOrder(state, entry)) continue;
+    next = std::min(next, entry.queue_deadline);
   }
   return next;
 }

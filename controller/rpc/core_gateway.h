@@ -11,6 +11,7 @@
 #include "controller/rpc/agent_sink.h"
 #include "pyptox/v1/agent.pb.h"
 #include "pyptox/v1/job.pb.h"
+#include "pyptox/v1/resource.pb.h"
 
 namespace pyptox::controller {
 
@@ -25,6 +26,7 @@ class CoreGateway {
   virtual absl::StatusOr<v1::Job> CancelJob(uint64_t job_id, const std::string& reason) = 0;
   virtual absl::StatusOr<v1::Job> RetryJob(uint64_t job_id) = 0;
   virtual absl::StatusOr<v1::ExplainJobResponse> ExplainJob(uint64_t job_id) = 0;
+  virtual absl::StatusOr<v1::Resource> OrderResource(const v1::OrderResourceRequest& request) = 0;
 
   // News from agents. These only post: the answers come through the sink. Returns the session's number.
   virtual absl::StatusOr<uint64_t> OpenSession(v1::Hello hello, std::shared_ptr<AgentSink> sink) = 0;

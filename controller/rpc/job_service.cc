@@ -7,20 +7,14 @@
 #include "absl/strings/str_cat.h"
 #include "base/link_settings.h"
 #include "controller/rpc/grpc_status.h"
+#include "controller/rpc/page_limit.h"
 #include "controller/rpc/submit_check.h"
 
 namespace pyptox::controller {
 namespace {
 
-constexpr uint32_t kMaxPage = 1000;
 // How often a waiting stream looks whether its client is still there.
 constexpr Duration kClientCheck = Milliseconds(200);
-
-template <typename Message>
-grpc::Status Answer(absl::StatusOr<Message> found, Message* response) {
-  if (found.ok()) *response = *std::move(found);
-  return ToGrpcStatus(found.status());
-}
 
 grpc::Status TooManyStreams() {
   return ToGrpcStatus(absl::ResourceExhaustedError(
@@ -50,10 +44,7 @@ grpc::Status JobService::Submit(grpc::ServerContext*, const v1::SubmitRequest* r
 
 grpc::Status JobService::ListJobs(grpc::ServerContext*, const v1::ListJobsRequest* request,
                                   v1::ListJobsResponse* response) {
-  if (request->limit() > kMaxPage) {
-    return ToGrpcStatus(
-        absl::InvalidArgumentError(absl::StrCat("limit: ", request->limit(), "; at most ", kMaxPage, " is allowed")));
-  }
+  if (auto status = CheckLimit(request->limit()); !status.ok()) return ToGrpcStatus(status);
   return Answer(ports_.reads->ListJobs(*request), response);
 }
 

@@ -26,6 +26,8 @@ class ReadModel {
   virtual absl::StatusOr<v1::ListArtifactsResponse> ListArtifacts(uint64_t job_id) = 0;
   virtual absl::StatusOr<v1::ListAgentsResponse> ListAgents() = 0;
   virtual absl::StatusOr<v1::ListResourcesResponse> ListResources() = 0;
+  virtual absl::StatusOr<v1::ListResourceOrdersResponse> ListResourceOrders(
+      const v1::ListResourceOrdersRequest& request) = 0;
   virtual absl::StatusOr<v1::ListLocksResponse> ListLocks() = 0;
   virtual absl::StatusOr<v1::ListRecordsResponse> ListRecords(const v1::ListRecordsRequest& request) = 0;
   virtual absl::StatusOr<v1::StoredRecord> GetRecord(uint64_t record_id) = 0;

@@ -9,17 +9,10 @@
 #include "pyptox/v1/agent.grpc.pb.h"
 #include "pyptox/v1/lock.grpc.pb.h"
 #include "pyptox/v1/record.grpc.pb.h"
-#include "pyptox/v1/resource.grpc.pb.h"
 #include "pyptox/v1/server.grpc.pb.h"
 
 namespace pyptox::controller {
 namespace {
-
-template <typename Message>
-grpc::Status Answer(absl::StatusOr<Message> found, Message* response) {
-  if (found.ok()) *response = *std::move(found);
-  return ToGrpcStatus(found.status());
-}
 
 class AgentService final : public v1::AgentService::Service {
  public:
@@ -27,30 +20,6 @@ class AgentService final : public v1::AgentService::Service {
   grpc::Status ListAgents(grpc::ServerContext*, const v1::ListAgentsRequest*,
                           v1::ListAgentsResponse* response) override {
     return Answer(reads_->ListAgents(), response);
-  }
-
- private:
-  ReadModel* const reads_;
-};
-
-class ResourceService final : public v1::ResourceService::Service {
- public:
-  explicit ResourceService(ReadModel* reads) : reads_(reads) {}
-  grpc::Status ListResources(grpc::ServerContext*, const v1::ListResourcesRequest*,
-                             v1::ListResourcesResponse* response) override {
-    return Answer(reads_->ListResources(), response);
-  }
-  grpc::Status GetResource(grpc::ServerContext*, const v1::GetResourceRequest* request,
-                           v1::Resource* response) override {
-    auto found = reads_->ListResources();
-    if (!found.ok()) return ToGrpcStatus(found.status());
-    for (v1::Resource& resource : *found->mutable_resources()) {
-      if (resource.name() == request->name()) {
-        *response = std::move(resource);
-        return grpc::Status::OK;
-      }
-    }
-    return ToGrpcStatus(absl::NotFoundError(absl::StrCat("no resource `", request->name(), "`")));
   }
 
  private:
@@ -111,7 +80,6 @@ class ServerService final : public v1::ServerService::Service {
 std::vector<std::unique_ptr<grpc::Service>> MakeReadServices(ReadModel* reads) {
   std::vector<std::unique_ptr<grpc::Service>> services;
   services.push_back(std::make_unique<AgentService>(reads));
-  services.push_back(std::make_unique<ResourceService>(reads));
   services.push_back(std::make_unique<LockService>(reads));
   services.push_back(std::make_unique<RecordService>(reads));
   services.push_back(std::make_unique<ServerService>(reads));

@@ -1,4 +1,4 @@
-// The services that only read: agents, resources, locks, records, server.
+// The services that only read: agents, locks, records, server.
 #ifndef PYPTOX_CONTROLLER_RPC_READ_SERVICES_H_
 #define PYPTOX_CONTROLLER_RPC_READ_SERVICES_H_
 

@@ -20,6 +20,7 @@
 #include "controller/rpc/job_service.h"
 #include "controller/rpc/matrix_service.h"
 #include "controller/rpc/read_services.h"
+#include "controller/rpc/resource_service.h"
 #include "controller/rpc/stream_slots.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
@@ -74,6 +75,7 @@ struct RpcServer::Services {
         link(ports.core, ports.logs, ports.blobs, &slots),
         artifacts(ports.blobs, ports.reads),
         matrix(ports.reads, std::move(query)),
+        resources(ports.core, ports.reads),
         readers(MakeReadServices(ports.reads)) {}
 
   StreamSlots slots;
@@ -81,6 +83,7 @@ struct RpcServer::Services {
   AgentLinkService link;
   ArtifactService artifacts;
   MatrixService matrix;
+  ResourceService resources;
   std::vector<std::unique_ptr<grpc::Service>> readers;
   std::unique_ptr<grpc::Server> server;
 };
@@ -102,8 +105,8 @@ absl::StatusOr<std::unique_ptr<RpcServer>> RpcServer::Start(const std::vector<Li
   SetLimits(builder);
   for (grpc::Service* service :
        {static_cast<grpc::Service*>(&self->services_->jobs), static_cast<grpc::Service*>(&self->services_->link),
-        static_cast<grpc::Service*>(&self->services_->artifacts),
-        static_cast<grpc::Service*>(&self->services_->matrix)}) {
+        static_cast<grpc::Service*>(&self->services_->artifacts), static_cast<grpc::Service*>(&self->services_->matrix),
+        static_cast<grpc::Service*>(&self->services_->resources)}) {
     builder.RegisterService(service);
   }
   for (const auto& service : self->services_->readers) builder.RegisterService(service.get());

@@ -73,6 +73,10 @@ absl::StatusOr<v1::ExplainJobResponse> Loop::ExplainJob(uint64_t job_id) {
   return Ask<v1::ExplainJobResponse>([&](uint64_t id) -> Event { return Explain{id, job_id}; });
 }
 
+absl::StatusOr<v1::Resource> Loop::OrderResource(const v1::OrderResourceRequest& request) {
+  return Ask<v1::Resource>([&](uint64_t id) -> Event { return controller::OrderResource{id, request}; });
+}
+
 absl::StatusOr<uint64_t> Loop::OpenSession(v1::Hello hello, std::shared_ptr<AgentSink> sink) {
   // Numbers enter the queue in their order.
   std::lock_guard lock(sessions_mutex_);

@@ -48,6 +48,7 @@ class Loop final : public CoreGateway {
   absl::StatusOr<v1::Job> CancelJob(uint64_t job_id, const std::string& reason) override;
   absl::StatusOr<v1::Job> RetryJob(uint64_t job_id) override;
   absl::StatusOr<v1::ExplainJobResponse> ExplainJob(uint64_t job_id) override;
+  absl::StatusOr<v1::Resource> OrderResource(const v1::OrderResourceRequest& request) override;
   absl::StatusOr<uint64_t> OpenSession(v1::Hello hello, std::shared_ptr<AgentSink> sink) override;
   absl::Status PostFromAgent(uint64_t session, v1::AgentMessage message) override;
   void CloseSession(uint64_t session) override;

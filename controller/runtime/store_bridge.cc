@@ -8,6 +8,7 @@ namespace {
 constexpr char kSubmissions[] = "submissions";
 constexpr char kJobs[] = "jobs";
 constexpr char kAttempts[] = "attempts";
+constexpr char kOrders[] = "orders";
 
 // One write into a transaction; the compiler sees that none is forgotten.
 struct Put {
@@ -21,6 +22,7 @@ struct Put {
   void operator()(const PutToken& write) { to.PutToken(write.token.key(), write.token.token()); }
   void operator()(const PutAgent& write) { to.PutAgent(write.agent); }
   void operator()(const PutResource& write) { to.PutResource(write.resource); }
+  void operator()(const PutResourceOrder& write) { to.PutResourceOrder(write.order); }
   void operator()(const PutRecord& write) { to.PutRecord(write.record, write.stored); }
   void operator()(const PutOrphan& write) { to.PutOrphan(write.finished, write.agent, write.reason); }
   void operator()(const PutIdempotency& write) { to.PutIdempotency(write.key, write.submission_id); }
@@ -28,6 +30,7 @@ struct Put {
     to.PutCounter(kSubmissions, write.counters.submissions);
     to.PutCounter(kJobs, write.counters.jobs);
     to.PutCounter(kAttempts, write.counters.attempts);
+    to.PutCounter(kOrders, write.counters.orders);
   }
 };
 
@@ -46,6 +49,7 @@ absl::StatusOr<Recovered> LoadRecovered(store::Store& store) {
   recovered.counters.submissions = snapshot->counters[kSubmissions];
   recovered.counters.jobs = snapshot->counters[kJobs];
   recovered.counters.attempts = snapshot->counters[kAttempts];
+  recovered.counters.orders = snapshot->counters[kOrders];
   recovered.jobs = std::move(snapshot->jobs);
   recovered.specs = std::move(snapshot->specs);
   recovered.attempts = std::move(snapshot->attempts);

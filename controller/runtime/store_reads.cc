@@ -30,6 +30,11 @@ absl::StatusOr<v1::ListAgentsResponse> StoreReads::ListAgents() { return Next().
 
 absl::StatusOr<v1::ListResourcesResponse> StoreReads::ListResources() { return Next().ListResources(); }
 
+absl::StatusOr<v1::ListResourceOrdersResponse> StoreReads::ListResourceOrders(
+    const v1::ListResourceOrdersRequest& request) {
+  return Next().ListResourceOrders(request);
+}
+
 absl::StatusOr<v1::ListLocksResponse> StoreReads::ListLocks() { return Next().ListLocks(); }
 
 absl::StatusOr<v1::ListRecordsResponse> StoreReads::ListRecords(const v1::ListRecordsRequest& request) {

@@ -24,6 +24,8 @@ class StoreReads final : public ReadModel {
   absl::StatusOr<v1::ListArtifactsResponse> ListArtifacts(uint64_t job_id) override;
   absl::StatusOr<v1::ListAgentsResponse> ListAgents() override;
   absl::StatusOr<v1::ListResourcesResponse> ListResources() override;
+  absl::StatusOr<v1::ListResourceOrdersResponse> ListResourceOrders(
+      const v1::ListResourceOrdersRequest& request) override;
   absl::StatusOr<v1::ListLocksResponse> ListLocks() override;
   absl::StatusOr<v1::ListRecordsResponse> ListRecords(const v1::ListRecordsRequest& request) override;
   absl::StatusOr<v1::StoredRecord> GetRecord(uint64_t record_id) override;

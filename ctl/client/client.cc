@@ -309,6 +309,15 @@ absl::StatusOr<v1::Resource> Client::GetResource(const std::string& name) {
   return connection_->Call(connection_->resources, &v1::ResourceService::Stub::GetResource, request);
 }
 
+absl::StatusOr<v1::Resource> Client::OrderResource(const v1::OrderResourceRequest& request) {
+  return connection_->Call(connection_->resources, &v1::ResourceService::Stub::OrderResource, request);
+}
+
+absl::StatusOr<v1::ListResourceOrdersResponse> Client::ListResourceOrders(
+    const v1::ListResourceOrdersRequest& request) {
+  return connection_->Call(connection_->resources, &v1::ResourceService::Stub::ListResourceOrders, request);
+}
+
 absl::StatusOr<v1::ListAgentsResponse> Client::ListAgents() {
   return connection_->Call(connection_->agents, &v1::AgentService::Stub::ListAgents, v1::ListAgentsRequest());
 }

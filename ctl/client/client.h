@@ -54,6 +54,8 @@ class Client {
   absl::StatusOr<v1::QueryResponse> Query(const std::string& sql);
   absl::StatusOr<v1::ListResourcesResponse> ListResources();
   absl::StatusOr<v1::Resource> GetResource(const std::string& name);
+  absl::StatusOr<v1::Resource> OrderResource(const v1::OrderResourceRequest& request);
+  absl::StatusOr<v1::ListResourceOrdersResponse> ListResourceOrders(const v1::ListResourceOrdersRequest& request);
   absl::StatusOr<v1::ListAgentsResponse> ListAgents();
   absl::StatusOr<v1::ListLocksResponse> ListLocks();
   absl::StatusOr<v1::ServerInfo> GetServerInfo();

@@ -1,6 +1,8 @@
 #include "ctl/commands/session.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -34,6 +36,11 @@ ExitCode ExitCodeFor(const absl::Status& status) {
 }
 
 }  // namespace
+
+std::string UserName() {
+  const passwd* user = getpwuid(getuid());
+  return user == nullptr ? fmt::format("uid {}", getuid()) : user->pw_name;
+}
 
 nlohmann::json Json(const google::protobuf::Message& message) {
   absl::StatusOr<nlohmann::json> json = MessageToJson(message);

@@ -86,6 +86,9 @@ const T* ValueOrFail(Session& session, const absl::StatusOr<T>& result) {
   return nullptr;
 }
 
+// Whoever runs this program, for the books.
+std::string UserName();
+
 // JSON of a message, or of each message of a list.
 nlohmann::json Json(const google::protobuf::Message& message);
 template <typename List>

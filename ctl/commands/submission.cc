@@ -1,7 +1,6 @@
 #include "ctl/commands/submission.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -13,11 +12,6 @@
 
 namespace pyptox::ctl {
 namespace {
-
-std::string UserName() {
-  const passwd* user = getpwuid(getuid());
-  return user == nullptr ? fmt::format("uid {}", getuid()) : user->pw_name;
-}
 
 std::string RandomKey() {
   unsigned char bytes[16];

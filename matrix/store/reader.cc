@@ -135,6 +135,16 @@ absl::StatusOr<v1::ListResourcesResponse> Reader::ListResources() {
                 response);
 }
 
+absl::StatusOr<v1::ListResourceOrdersResponse> Reader::ListResourceOrders(
+    const v1::ListResourceOrdersRequest& request) {
+  const std::lock_guard lock(mutex_);
+  v1::ListResourceOrdersResponse response;
+  Statement statement =
+      database_.Prepare("SELECT body FROM t_resource_order WHERE (?1 = '' OR resource = ?1) ORDER BY id DESC LIMIT ?2");
+  statement.Bind(request.name()).Bind(LimitOf(request.limit()));
+  return Answer(AddAll(std::move(statement), response.mutable_orders()), response);
+}
+
 absl::StatusOr<v1::ListLocksResponse> Reader::ListLocks() {
   const std::lock_guard lock(mutex_);
   v1::ListLocksResponse response;

@@ -40,6 +40,7 @@ class Reader {
   absl::StatusOr<v1::ListArtifactsResponse> ListArtifacts(uint64_t job_id);
   absl::StatusOr<v1::ListAgentsResponse> ListAgents();
   absl::StatusOr<v1::ListResourcesResponse> ListResources();
+  absl::StatusOr<v1::ListResourceOrdersResponse> ListResourceOrders(const v1::ListResourceOrdersRequest& request);
   absl::StatusOr<v1::ListLocksResponse> ListLocks();
   absl::StatusOr<v1::ListRecordsResponse> ListRecords(const v1::ListRecordsRequest& request);
   absl::StatusOr<v1::StoredRecord> GetRecord(uint64_t record_id);

@@ -30,6 +30,7 @@ using Names = std::set<std::string_view>;
 
 // The views that docs/schema.md describes, each with the tables that it is made of.
 const std::map<std::string_view, Names> kViews = {{"resources", {"t_resource"}},
+                                                  {"resource_orders", {"t_resource_order"}},
                                                   {"facts", {"t_fact"}},
                                                   {"jobs", {"t_job"}},
                                                   {"attempts", {"t_attempt"}},

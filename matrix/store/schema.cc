@@ -136,7 +136,23 @@ LEFT JOIN t_record n ON n.id = (SELECT max(d.id) FROM t_record d
   WHERE d.suite = l.suite AND d.lane = l.lane AND d.partial = 0);
 )sql";
 
-constexpr std::string_view kMigrations[] = {kVersion1};
+// What people order about resources, and whether a resource answers.
+constexpr std::string_view kVersion2 = R"sql(
+CREATE TABLE t_resource_order (
+  id INTEGER PRIMARY KEY, resource TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, until TEXT NOT NULL,
+  person TEXT NOT NULL, at_ns INTEGER NOT NULL, body BLOB NOT NULL);
+CREATE INDEX t_resource_order_resource ON t_resource_order (resource, id);
+ALTER TABLE t_resource ADD COLUMN health TEXT NOT NULL DEFAULT 'UNKNOWN';
+
+DROP VIEW resources;
+CREATE VIEW resources AS SELECT name, backend, agent, state, health, reason, nullif(holder_job_id, 0) AS holder_job_id,
+  nullif(holder_attempt_id, 0) AS holder_attempt_id FROM t_resource;
+CREATE VIEW resource_orders AS SELECT id AS order_id, resource, state, reason, until, person,
+  strftime('%Y-%m-%dT%H:%M:%SZ', at_ns / 1000000000, 'unixepoch') AS ordered_at
+  FROM t_resource_order;
+)sql";
+
+constexpr std::string_view kMigrations[] = {kVersion1, kVersion2};
 
 }  // namespace
 

@@ -38,6 +38,8 @@ class Store {
     void PutAgent(const v1::Agent& agent);
     // A fact joins the history when its value, observer or method is new.
     void PutResource(const v1::Resource& resource);
+    // Once for each id.
+    void PutResourceOrder(const v1::ResourceOrder& order);
     // Refused when it is not the next of the chain, or its job or attempt has a record.
     void PutRecord(const v1::Record& record, const v1::StoredRecord& stored);
     void PutOrphan(const v1::AttemptFinished& finished, std::string_view agent, std::string_view reason);

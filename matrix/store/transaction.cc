@@ -149,19 +149,33 @@ void Store::Transaction::PutAgent(const v1::Agent& agent) {
 }
 
 void Store::Transaction::PutResource(const v1::Resource& resource) {
-  Note(Prepare(
-           "INSERT OR REPLACE INTO t_resource (name, backend, agent, state, reason, holder_job_id, holder_attempt_id, "
-           "body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+  Note(Prepare("INSERT OR REPLACE INTO t_resource (name, backend, agent, state, health, reason, holder_job_id, "
+               "holder_attempt_id, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
            .Bind(resource.name())
            .Bind(resource.backend())
            .Bind(resource.agent())
            .Bind(WordOf(resource.state()))
+           .Bind(WordOf(resource.health()))
            .Bind(resource.reason())
            .Bind(resource.holder_job_id())
            .Bind(resource.holder_attempt_id())
            .BindMessage(resource)
            .Run());
   PutFacts(resource);
+}
+
+void Store::Transaction::PutResourceOrder(const v1::ResourceOrder& order) {
+  Note(Prepare("INSERT INTO t_resource_order (id, resource, state, reason, until, person, at_ns, body) "
+               "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+           .Bind(order.id())
+           .Bind(order.resource())
+           .Bind(WordOf(order.state()))
+           .Bind(order.reason())
+           .Bind(order.until())
+           .Bind(order.person())
+           .Bind(order.at_ns())
+           .BindMessage(order)
+           .Run());
 }
 
 // The history keeps one row for each value that a fact had. Facts that are no longer observed are no longer current.

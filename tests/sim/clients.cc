@@ -113,6 +113,45 @@ void Clients::Retry() {
       });
 }
 
+void Clients::Order(const std::string& resource, v1::ResourceState state) {
+  controller::OrderResource order;
+  order.request.set_name(resource);
+  order.request.set_state(state);
+  order.request.set_reason("the sim wants it");
+  order.request.set_person("client");
+  const auto answer = [this, order](const controller::Reply& reply) {
+    // It is held, or no agent has ever registered it.
+    if (absl::IsFailedPrecondition(reply.status) || absl::IsNotFound(reply.status)) return;
+    if (!reply.status.ok()) return sim_->Check(reply.status, "order");
+    const auto& resource = std::get<v1::Resource>(reply.message);
+    const bool in_force = order.request.state() != v1::RESOURCE_STATE_AVAILABLE;
+    if (resource.has_order() != in_force || (in_force && resource.state() != order.request.state())) {
+      sim_->Fail("resource {} does not do as it was told", resource.name());
+    }
+  };
+  controller_->Call(
+      [&](uint64_t id) {
+        order.request_id = id;
+        return order;
+      },
+      answer);
+}
+
+void Clients::Order() {
+  const auto index = sim_->chance.Between(0, static_cast<int64_t>(resources_.size()) - 1);
+  constexpr v1::ResourceState kStates[] = {
+      v1::RESOURCE_STATE_AVAILABLE, v1::RESOURCE_STATE_AVAILABLE,      v1::RESOURCE_STATE_PAUSED,
+      v1::RESOURCE_STATE_RELEASED,  v1::RESOURCE_STATE_DRAINING,       v1::RESOURCE_STATE_QUARANTINED,
+      v1::RESOURCE_STATE_AVAILABLE, v1::RESOURCE_STATE_BLOCKED_DEVICE, v1::RESOURCE_STATE_BLOCKED_TOOLCHAIN};
+  Order(resources_[static_cast<size_t>(index)], kStates[sim_->chance.Between(0, 8)]);
+}
+
+void Clients::LiftOrders() {
+  for (const std::string& resource : resources_) Order(resource, v1::RESOURCE_STATE_AVAILABLE);
+  // A controller that is down does not hear it.
+  sim_->After(Seconds(30), [this] { LiftOrders(); });
+}
+
 void Clients::Explain() {
   const uint64_t job_id = DrawJob();
   if (job_id == 0) return;

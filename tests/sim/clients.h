@@ -27,6 +27,10 @@ class Clients {
   void Cancel();
   void Retry();
   void Explain();
+  // A person's word about a random resource, any state that can be set.
+  void Order();
+  // Every resource is AVAILABLE again, as far as people are concerned.
+  void LiftOrders();
 
   bool has_open_calls() const { return answered_ < submitted_; }
   // Jobs as the answers promised them, by id.
@@ -38,6 +42,7 @@ class Clients {
   // The jobs of an answer are promised from now on.
   void Promise(const v1::Job& job);
   uint64_t DrawJob();
+  void Order(const std::string& resource, v1::ResourceState state);
 
   Simulation* sim_;
   ControllerHost* controller_;

@@ -42,6 +42,11 @@ void DurableStore::Apply(const PutLease& write) {
   for (const auto& [at, lease] : leases_) {
     if (lease.key() == write.lease.key()) sim_->Fail("{} is leased to two attempts", lease.key());
   }
+  for (const auto& [name, resource] : resources_) {
+    if (resource.has_order() && write.lease.key() == "resource/" + name) {
+      sim_->Fail("{} was granted while it is {}", write.lease.key(), v1::ResourceState_Name(resource.order().state()));
+    }
+  }
   leases_[{write.lease.attempt_id(), write.lease.key()}] = write.lease;
 }
 
@@ -61,6 +66,11 @@ void DurableStore::Apply(const PutAgent& write) { agents_[write.agent.name()] = 
 
 void DurableStore::Apply(const PutResource& write) { resources_[write.resource.name()] = write.resource; }
 
+void DurableStore::Apply(const PutResourceOrder& write) {
+  if (write.order.id() != orders_.size() + 1) sim_->Fail("order {} is not the next one", write.order.id());
+  orders_.push_back(write.order);
+}
+
 void DurableStore::Apply(const PutRecord& write) {
   if (write.record.id() != records_.size() + 1) sim_->Fail("record {} is not the next one", write.record.id());
   records_.push_back(write);
@@ -75,7 +85,8 @@ void DurableStore::Apply(const PutIdempotency& write) {
 
 void DurableStore::Apply(const PutCounters& write) {
   const Counters& next = write.counters;
-  if (next.jobs < counters_.jobs || next.attempts < counters_.attempts || next.submissions < counters_.submissions) {
+  if (next.jobs < counters_.jobs || next.attempts < counters_.attempts || next.submissions < counters_.submissions ||
+      next.orders < counters_.orders) {
     sim_->Fail("a counter went back");
   }
   counters_ = next;

@@ -24,6 +24,7 @@ class DurableStore {
   const std::map<uint64_t, v1::Job>& jobs() const { return jobs_; }
   const std::map<uint64_t, v1::JobSpec>& specs() const { return specs_; }
   const std::map<uint64_t, v1::Attempt>& attempts() const { return attempts_; }
+  const std::vector<v1::ResourceOrder>& orders() const { return orders_; }
   const std::vector<controller::PutRecord>& records() const { return records_; }
   const std::map<uint64_t, controller::PutOrphan>& orphans() const { return orphans_; }
 
@@ -36,6 +37,7 @@ class DurableStore {
   void Apply(const controller::PutToken& write);
   void Apply(const controller::PutAgent& write);
   void Apply(const controller::PutResource& write);
+  void Apply(const controller::PutResourceOrder& write);
   void Apply(const controller::PutRecord& write);
   void Apply(const controller::PutOrphan& write);
   void Apply(const controller::PutIdempotency& write);
@@ -51,6 +53,7 @@ class DurableStore {
   std::map<std::string, uint64_t> granted_;  // highest token of any lease, by key
   std::map<std::string, v1::Agent> agents_;
   std::map<std::string, v1::Resource> resources_;
+  std::vector<v1::ResourceOrder> orders_;
   std::map<std::string, uint64_t> idempotency_;
   std::vector<controller::PutRecord> records_;
   std::map<uint64_t, controller::PutOrphan> orphans_;

@@ -85,8 +85,9 @@ void World::Trouble() {
   if (draw <= 45) return clients_->Cancel();
   if (draw <= 50) return clients_->Retry();
   if (draw <= 58) return clients_->Explain();
-  if (draw <= 64) return controller_.Crash();
-  if (draw <= 70) return controller_.Stall(sim_.chance.Between(Seconds(1), Seconds(120)));
+  if (draw <= 63) return clients_->Order();
+  if (draw <= 69) return controller_.Crash();
+  if (draw <= 75) return controller_.Stall(sim_.chance.Between(Seconds(1), Seconds(120)));
   TroubleAgent();
 }
 
@@ -103,6 +104,7 @@ void World::CalmDown() {
   sim_.Log("--- quiet ---");
   sim_.quiet = true;
   sim_.settled_at = sim_.now() + kSettle;
+  clients_->LiftOrders();
 }
 
 bool World::IsOver() const {

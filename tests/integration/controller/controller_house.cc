@@ -104,6 +104,28 @@ v1::Resource ControllerTest::GetResource(const std::string& name) {
   return resource;
 }
 
+v1::Resource ControllerTest::Order(const std::string& name, v1::ResourceState state) {
+  v1::OrderResourceRequest request;
+  request.set_name(name);
+  request.set_state(state);
+  request.set_reason("a person wants it");
+  request.set_person("ann");
+  v1::Resource resource;
+  grpc::ClientContext context;
+  const grpc::Status status = v1::ResourceService::NewStub(channel_)->OrderResource(&context, request, &resource);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  return resource;
+}
+
+std::vector<v1::ResourceOrder> ControllerTest::Orders(const std::string& name) {
+  v1::ListResourceOrdersRequest request;
+  request.set_name(name);
+  v1::ListResourceOrdersResponse response;
+  grpc::ClientContext context;
+  EXPECT_TRUE(v1::ResourceService::NewStub(channel_)->ListResourceOrders(&context, request, &response).ok());
+  return {response.orders().begin(), response.orders().end()};
+}
+
 grpc::Status ControllerTest::Query(const std::string& sql, v1::QueryResponse* response) {
   v1::QueryRequest request;
   request.set_sql(sql);

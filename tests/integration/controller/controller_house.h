@@ -38,6 +38,8 @@ class ControllerTest : public testing::Test {
   std::vector<v1::StoredRecord> Records();
   std::vector<v1::Lease> Leases();
   v1::Resource GetResource(const std::string& name);
+  v1::Resource Order(const std::string& name, v1::ResourceState state);
+  std::vector<v1::ResourceOrder> Orders(const std::string& name);
   grpc::Status Query(const std::string& sql, v1::QueryResponse* response);
 
   TempFolder folder_;

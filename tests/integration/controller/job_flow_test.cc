@@ -60,6 +60,25 @@ TEST_F(ControllerTest, OneJobFromSubmitToMatrix) {
   EXPECT_EQ(cells[0].counts().passed(), 1u);
 }
 
+TEST_F(ControllerTest, APauseOutlivesAKilledControllerAndHoldsJobsUntilItEnds) {
+  { const ScriptedAgent first(controller_->Connect(), "host", 1); }
+  EXPECT_EQ(Order("dev", v1::RESOURCE_STATE_PAUSED).state(), v1::RESOURCE_STATE_PAUSED);
+  const uint64_t job = SubmitSmall();
+  Restart();
+  ScriptedAgent agent(controller_->Connect(), "host", 2);
+  EXPECT_EQ(Get(job).job().state(), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(GetResource("dev").state(), v1::RESOURCE_STATE_PAUSED);
+  EXPECT_EQ(GetResource("dev").order().person(), "ann");
+  EXPECT_THAT(Leases(), IsEmpty());
+  Order("dev", v1::RESOURCE_STATE_AVAILABLE);
+  EXPECT_EQ(agent.WaitForAssign().job_id(), job);
+  const auto orders = Orders("dev");
+  ASSERT_THAT(orders, SizeIs(2));
+  EXPECT_EQ(orders[0].state(), v1::RESOURCE_STATE_AVAILABLE);
+  EXPECT_EQ(orders[1].state(), v1::RESOURCE_STATE_PAUSED);
+  EXPECT_GT(orders[1].at_ns(), 0);
+}
+
 // The flow of one job with kill -9 of the controller after its `kill_after`th step. Returns what is left to see.
 class StormTest : public ControllerTest, public testing::WithParamInterface<int> {
  protected:
@@ -226,8 +245,8 @@ TEST_F(ControllerTest, QueriesReadViewsAndNothingElse) {
   EXPECT_EQ(rows.rows(0).values(0).text(), "small");
   ASSERT_TRUE(Query("SELECT count(*) FROM jobs", &rows).ok());
   EXPECT_EQ(rows.rows(0).values(0).integer(), 1);
-  for (const char* view :
-       {"resources", "facts", "jobs", "attempts", "records", "cases", "artifacts", "matrix", "locks"}) {
+  for (const char* view : {"resources", "resource_orders", "facts", "jobs", "attempts", "records", "cases", "artifacts",
+                           "matrix", "locks"}) {
     EXPECT_TRUE(Query(std::string("SELECT * FROM ") + view, &rows).ok()) << view;
   }
   const std::vector<std::string> before = folder_.List();

@@ -55,8 +55,10 @@ TEST(TablesTest, Matrix) {
 }
 
 TEST(TablesTest, AStaleCellIsNotBitExact) {
-  const auto response = Parse<v1::ShowMatrixResponse>(
-      R"pb(cells { standing: "STALE(suite)" counts { planned: 2 passed: 2 } })pb");
+  const auto response = Parse<v1::ShowMatrixResponse>(R"pb(cells {
+                                                             standing: "STALE(suite)"
+                                                             counts { planned: 2 passed: 2 }
+                                                           })pb");
   EXPECT_EQ(MatrixSummary(response), "0 of 1 lanes and 0 of 2 cases are bit-exact");
 }
 
@@ -103,10 +105,17 @@ TEST(TablesTest, Records) {
 TEST(TablesTest, ResourcesAgentsLocksArtifacts) {
   const auto resources = Parse<v1::ListResourcesResponse>(R"(
     resources { name: "dev" backend: "cpu" agent: "a" state: RESOURCE_STATE_BUSY holder_job_id: 4
+                health: RESOURCE_HEALTH_ANSWERS
                 facts { key: "kernel" value: "6.1" observer: "agent:a" method: "uname" } }
-    resources { name: "qemu" state: RESOURCE_STATE_OFFLINE reason: "agent away" })");
-  EXPECT_THAT(ResourcesTable(resources).rows[0], ElementsAre("dev", "cpu", "a", "BUSY", "job 4", ""));
-  EXPECT_THAT(ResourcesTable(resources).rows[1], ElementsAre("qemu", "", "", "OFFLINE", "", "agent away"));
+    resources { name: "qemu" state: RESOURCE_STATE_OFFLINE health: RESOURCE_HEALTH_SILENT
+                reason: "agent away" })");
+  EXPECT_THAT(ResourcesTable(resources).rows[0], ElementsAre("dev", "cpu", "a", "BUSY", "ANSWERS", "job 4", ""));
+  EXPECT_THAT(ResourcesTable(resources).rows[1], ElementsAre("qemu", "", "", "OFFLINE", "SILENT", "", "agent away"));
+  const auto orders = Parse<v1::ListResourceOrdersResponse>(R"(
+    orders { id: 3 resource: "a2" state: RESOURCE_STATE_PAUSED reason: "billed" until: "Monday" person: "ann"
+             at_ns: 1757750400000000000 })");
+  EXPECT_THAT(ResourceOrdersTable(orders).rows[0],
+              ElementsAre("3", "a2", "PAUSED", "ann", "2025-09-13T08:00:00Z", "Monday", "billed"));
   EXPECT_THAT(FactsTable(resources.resources(0)).rows[0], ElementsAre("kernel", "6.1", "agent:a", "uname", ""));
   const auto agents = Parse<v1::ListAgentsResponse>(
       R"(agents { name: "a" connected: true epoch: 2 version: "0.1.0" clock_offset_ns: -28800000000000 })");

@@ -45,7 +45,7 @@ TEST_F(CoreTest, ResourceThatIsNoLongerOfferedIsReleased) {
   Do(Hello(1, "a", {"dev", "qemu"}));
   Do(AgentGone{1});
   EXPECT_THAT(Writes(Hello(2, "a", {"dev"})),
-              ElementsAre("agent a connected", "resource dev AVAILABLE by 0", "resource qemu RELEASED by 0"));
+              ElementsAre("agent a connected", "resource dev AVAILABLE by 0", "resource qemu OFFLINE by 0"));
   Do(SubmitOn({"qemu"}));
   EXPECT_THAT(Reasons(1), ElementsAre("no agent registers resource qemu"));
   // Another agent may offer it now.

@@ -46,6 +46,10 @@ struct EffectText {
     const v1::Resource& resource = put.resource;
     return fmt::format("resource {} {} by {}", resource.name(), Word(resource.state()), resource.holder_job_id());
   }
+  std::string operator()(const PutResourceOrder& put) const {
+    const v1::ResourceOrder& order = put.order;
+    return fmt::format("order {} {} {} by {}", order.id(), order.resource(), Word(order.state()), order.person());
+  }
   std::string operator()(const PutRecord& put) const {
     return fmt::format("record {} of {}{}", put.record.id(), put.record.job_id(), Word(put.record.outcome()));
   }

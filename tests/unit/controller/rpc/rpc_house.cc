@@ -34,6 +34,14 @@ absl::StatusOr<v1::ExplainJobResponse> FakeCore::ExplainJob(uint64_t) {
   return response;
 }
 
+absl::StatusOr<v1::Resource> FakeCore::OrderResource(const v1::OrderResourceRequest& request) {
+  if (!answer.ok()) return answer;
+  v1::Resource resource;
+  resource.set_name(request.name());
+  resource.set_state(request.state());
+  return resource;
+}
+
 absl::StatusOr<uint64_t> FakeCore::OpenSession(v1::Hello hello, std::shared_ptr<AgentSink> sink) {
   std::lock_guard lock(mutex);
   if (!answer.ok()) return answer;
@@ -86,6 +94,13 @@ absl::StatusOr<v1::ListResourcesResponse> FakeReads::ListResources() {
   v1::ListResourcesResponse response;
   response.add_resources()->set_name("dev");
   response.add_resources()->set_name("qemu");
+  return response;
+}
+
+absl::StatusOr<v1::ListResourceOrdersResponse> FakeReads::ListResourceOrders(
+    const v1::ListResourceOrdersRequest& request) {
+  v1::ListResourceOrdersResponse response;
+  response.add_orders()->set_resource(request.name());
   return response;
 }
 

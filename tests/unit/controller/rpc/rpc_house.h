@@ -24,6 +24,7 @@ class FakeCore final : public CoreGateway {
   absl::StatusOr<v1::Job> CancelJob(uint64_t job_id, const std::string& reason) override;
   absl::StatusOr<v1::Job> RetryJob(uint64_t job_id) override;
   absl::StatusOr<v1::ExplainJobResponse> ExplainJob(uint64_t job_id) override;
+  absl::StatusOr<v1::Resource> OrderResource(const v1::OrderResourceRequest& request) override;
   absl::StatusOr<uint64_t> OpenSession(v1::Hello hello, std::shared_ptr<AgentSink> sink) override;
   absl::Status PostFromAgent(uint64_t session, v1::AgentMessage message) override;
   void CloseSession(uint64_t session) override;
@@ -47,6 +48,8 @@ class FakeReads final : public ReadModel {
   absl::StatusOr<v1::ListArtifactsResponse> ListArtifacts(uint64_t job_id) override;
   absl::StatusOr<v1::ListAgentsResponse> ListAgents() override;
   absl::StatusOr<v1::ListResourcesResponse> ListResources() override;
+  absl::StatusOr<v1::ListResourceOrdersResponse> ListResourceOrders(
+      const v1::ListResourceOrdersRequest& request) override;
   absl::StatusOr<v1::ListLocksResponse> ListLocks() override;
   absl::StatusOr<v1::ListRecordsResponse> ListRecords(const v1::ListRecordsRequest& request) override;
   absl::StatusOr<v1::StoredRecord> GetRecord(uint64_t record_id) override;

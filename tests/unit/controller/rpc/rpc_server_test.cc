@@ -188,6 +188,30 @@ TEST_F(RpcServerTest, ReadsALogFromAnyOffset) {
   EXPECT_EQ(read(8, 0, 0, &got).error_code(), StatusCode::NOT_FOUND);
 }
 
+TEST_F(RpcServerTest, OrdersReachTheCoreAndTheirHistoryIsBounded) {
+  const auto stub = v1::ResourceService::NewStub(channel_);
+  grpc::ClientContext order_context, refused_context, list_context, page_context;
+  v1::OrderResourceRequest order;
+  order.set_name("qemu");
+  order.set_state(v1::RESOURCE_STATE_PAUSED);
+  v1::Resource resource;
+  ASSERT_TRUE(stub->OrderResource(&order_context, order, &resource).ok());
+  EXPECT_EQ(resource.name(), "qemu");
+  EXPECT_EQ(resource.state(), v1::RESOURCE_STATE_PAUSED);
+  core_.answer = absl::FailedPreconditionError("held by job 7");
+  const grpc::Status refused = stub->OrderResource(&refused_context, order, &resource);
+  EXPECT_EQ(refused.error_code(), StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(refused.error_message(), "held by job 7");
+  v1::ListResourceOrdersRequest list;
+  list.set_name("qemu");
+  list.set_limit(1000);
+  v1::ListResourceOrdersResponse orders;
+  ASSERT_TRUE(stub->ListResourceOrders(&list_context, list, &orders).ok());
+  EXPECT_EQ(orders.orders(0).resource(), "qemu");
+  list.set_limit(1001);
+  EXPECT_EQ(stub->ListResourceOrders(&page_context, list, &orders).error_code(), StatusCode::INVALID_ARGUMENT);
+}
+
 TEST_F(RpcServerTest, AnswersReaders) {
   grpc::ClientContext a, b, c, d, e, f, g, h;
   v1::ListAgentsResponse agents;

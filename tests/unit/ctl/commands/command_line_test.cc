@@ -64,6 +64,11 @@ TEST_F(CommandLineTest, WrongCommandLines) {
       {{"frob"}, 64, "frob"},
       {{"--frobnicate"}, 64, "--frobnicate"},
       {{"job"}, 64, "the verbs are list show logs cancel retry wait explain; see `pyptox-ctl job --help`"},
+      {{"resource"}, 64, "the verbs are list show history pause resume release drain quarantine block-device"},
+      {{"resource", "pause", "dev"}, 64, "--reason"},
+      {{"resource", "drain", "--reason", "x"}, 64, "NAME"},
+      {{"resource", "resume", "dev", "--until", "x"}, 64, "--until"},
+      {{"resource", "history", "--limit", "1001"}, 64, "--limit"},
       {{"job", "frob"}, 64, "frob"},
       {{"job", "show"}, 64, "JOB"},
       {{"job", "show", "x"}, 64, "see `pyptox-ctl job show --help`"},
@@ -122,14 +127,31 @@ TEST_F(CommandLineTest, WrongCommandLines) {
 }
 
 TEST_F(CommandLineTest, NoControllerIsOneLineAnd69) {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"job", "list"},        {"job", "show", "1"},        {"job", "logs", "--follow", "1"},
-           {"job", "cancel", "1"}, {"job", "wait", "1"},        {"job", "explain", "1"},
-           {"job", "retry", "1"},  {"artifact", "list", "1"},   {"artifact", "get", "1", "x"},
-           {"record", "list"},     {"record", "show", "1"},     {"record", "export", "1", "--dir", folder.path()},
-           {"record", "verify"},   {"matrix", "show"},          {"matrix", "summary"},
-           {"resource", "list"},   {"resource", "show", "dev"}, {"agent", "list"},
-           {"lock", "list"},       {"query", "select 1"},       {"server", "info"}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"job", "list"},
+                                             {"job", "show", "1"},
+                                             {"job", "logs", "--follow", "1"},
+                                             {"job", "cancel", "1"},
+                                             {"job", "wait", "1"},
+                                             {"job", "explain", "1"},
+                                             {"job", "retry", "1"},
+                                             {"artifact", "list", "1"},
+                                             {"artifact", "get", "1", "x"},
+                                             {"record", "list"},
+                                             {"record", "show", "1"},
+                                             {"record", "export", "1", "--dir", folder.path()},
+                                             {"record", "verify"},
+                                             {"matrix", "show"},
+                                             {"matrix", "summary"},
+                                             {"resource", "list"},
+                                             {"resource", "show", "dev"},
+                                             {"agent", "list"},
+                                             {"resource", "history"},
+                                             {"resource", "pause", "dev", "--reason", "x"},
+                                             {"resource", "resume", "dev"},
+                                             {"lock", "list"},
+                                             {"query", "select 1"},
+                                             {"server", "info"}}) {
     const ProgramResult result = Run(arguments);
     EXPECT_EQ(result.status, 69) << arguments[0];
     EXPECT_THAT(result.err, HasSubstr("no controller answers at unix:" + folder.path())) << arguments[0];

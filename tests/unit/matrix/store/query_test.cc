@@ -43,8 +43,8 @@ TEST_F(QueryTest, ValuesKeepTheirTypes) {
 }
 
 TEST_F(QueryTest, ViewsCanBeCountedJoinedAndTakenApart) {
-  for (const char* view :
-       {"resources", "facts", "jobs", "attempts", "records", "cases", "artifacts", "matrix", "locks"}) {
+  for (const char* view : {"resources", "resource_orders", "facts", "jobs", "attempts", "records", "cases", "artifacts",
+                           "matrix", "locks"}) {
     EXPECT_EQ(Ask(std::string("SELECT count(*) >= 0 FROM ") + view), "1") << view;
     EXPECT_TRUE(RunSandboxedQuery(path(), std::string("SELECT * FROM ") + view).ok()) << view;
   }

@@ -65,6 +65,12 @@ class SchemaTest : public StoreTest {
     resource.set_holder_job_id(2);
     resource.set_holder_attempt_id(2);
     transaction.PutResource(resource);
+    v1::ResourceOrder order;
+    order.set_id(1);
+    order.set_resource("dev");
+    order.set_state(v1::RESOURCE_STATE_PAUSED);
+    order.set_at_ns(1);
+    transaction.PutResourceOrder(order);
     ASSERT_EQ(transaction.Commit(), absl::OkStatus());
   }
 };
@@ -81,7 +87,7 @@ TEST_F(SchemaTest, ThePageHasEveryViewAndColumnAndNoOther) {
     }
   }
   EXPECT_EQ(ReadPage().views, found);
-  EXPECT_EQ(found.size(), 9u);
+  EXPECT_EQ(found.size(), 10u);
 }
 
 TEST_F(SchemaTest, EveryQueryOfThePageRunsForPeople) {
