@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/link_settings.h"
 #include "base/relative_path.h"
+#include "base/thread_sanitizer.h"
 #include "controller/rpc/grpc_status.h"
 
 namespace pyptox::controller {
@@ -15,6 +16,7 @@ AgentSession* AgentSession::Start(const AgentSessionPorts& ports, StreamSlots::S
   const bool admitted = slot != nullptr;
   std::shared_ptr<AgentSession> session(new AgentSession(ports, std::move(slot), context));
   session->self_ = session;
+  HandOver(session.get());
   if (admitted) {
     session->StartRead(&session->incoming_);
   } else {
@@ -75,6 +77,7 @@ void AgentSession::Close(absl::Status status) {
 }
 
 void AgentSession::OnWriteDone(bool ok) {
+  HandedOver(this);
   std::lock_guard lock(mutex_);
   is_writing_ = false;
   if (!ok && !end_) end_ = absl::UnavailableError("the agent's connection broke");
@@ -83,25 +86,31 @@ void AgentSession::OnWriteDone(bool ok) {
   } else if (TakeNext()) {
     StartWrite(&writing_);
   }
+  HandOver(this);
 }
 
 void AgentSession::OnReadDone(bool ok) {
+  HandedOver(this);
   if (!ok) {
     if (session_) ports_.core->CloseSession(*session_);
     Close(absl::OkStatus());
+    HandOver(this);
     return;
   }
   if (const absl::Status status = Handle(std::move(incoming_)); !status.ok()) {
     if (session_) ports_.core->CloseSession(*session_);
     session_.reset();
     Close(status);
+    HandOver(this);
     return;
   }
   incoming_.Clear();
+  HandOver(this);
   StartRead(&incoming_);
 }
 
 void AgentSession::OnDone() {
+  HandedOver(this);
   slot_.reset();
   self_.reset();
 }
