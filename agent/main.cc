@@ -127,12 +127,18 @@ absl::Status AddResources(const std::vector<std::string>& flags, v1::AgentConfig
 }
 
 absl::Status CheckConfig(const v1::AgentConfig& config) {
+  std::string missing;
+  if (config.name().empty()) missing += " --name";
+  if (config.controller().empty()) missing += " --controller";
+  if (config.work_root().empty()) missing += " --work-root";
+  if (config.resources().empty()) missing += " --resource";
+  if (!missing.empty()) {
+    return absl::InvalidArgumentError(
+        fmt::format("missing, here and in a file of --config:{}; see `pyptox-agent --help`", missing));
+  }
   if (absl::Status status = CheckName(config.name()); !status.ok()) {
     return absl::InvalidArgumentError(fmt::format("name: {}", StdView(status.message())));
   }
-  if (config.controller().empty()) return absl::InvalidArgumentError("controller: no address is given");
-  if (config.work_root().empty()) return absl::InvalidArgumentError("work_root: no folder is given");
-  if (config.resources().empty()) return absl::InvalidArgumentError("resources: none is given");
   std::set<std::string> names;
   for (const v1::ResourceConfig& resource : config.resources()) {
     if (absl::Status status = CheckName(resource.name()); !status.ok()) {

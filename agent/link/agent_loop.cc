@@ -56,6 +56,9 @@ LinkEvents AgentLoop::Events() {
     options_.note(fmt::format("link {} ended: {}", link, why.ToString()));
     Post(LinkDown{link});
   };
+  events.unreachable = [this](const std::string& target) {
+    options_.note(fmt::format("no controller answers at {}; trying again until one does", target));
+  };
   return events;
 }
 

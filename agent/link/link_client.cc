@@ -22,7 +22,7 @@ int Jitter(int milliseconds) {
 }  // namespace
 
 LinkClient::LinkClient(const std::string& target, LogSender* logs, LinkEvents events)
-    : channel_(OpenChannel(target)), logs_(logs), events_(std::move(events)) {
+    : target_(target), channel_(OpenChannel(target)), logs_(logs), events_(std::move(events)) {
   logs_->SetWake([this] { Wake(); });
 }
 
@@ -82,12 +82,17 @@ void LinkClient::Run() {
 }
 
 bool LinkClient::WaitUntilConnected() {
+  bool told = events_.unreachable == nullptr;
   while (true) {
     {
       std::lock_guard lock(mutex_);
       if (stopping_) return false;
     }
-    channel_->GetState(true);  // asks it to connect; it pauses between tries by itself
+    // Asks it to connect; it pauses between tries by itself.
+    if (channel_->GetState(true) == GRPC_CHANNEL_TRANSIENT_FAILURE && !told) {
+      events_.unreachable(target_);
+      told = true;
+    }
     if (channel_->WaitForConnected(std::chrono::system_clock::now() + kStopPoll)) return true;
   }
 }

@@ -25,6 +25,9 @@ struct LinkEvents {
   // All but log acknowledgements.
   std::function<void(uint64_t link, v1::ControllerMessage message)> said;
   std::function<void(uint64_t link, const absl::Status& why)> down;
+  // Between a down, or the start, and the next up, once: nobody answers at this address; it goes on trying. May be
+  // empty.
+  std::function<void(const std::string& target)> unreachable;
 };
 
 class LinkClient {
@@ -57,6 +60,7 @@ class LinkClient {
   bool Pause(int milliseconds);
   void Wake();
 
+  const std::string target_;
   const std::shared_ptr<grpc::Channel> channel_;
   LogSender* const logs_;
   const LinkEvents events_;

@@ -71,10 +71,10 @@ void AddArtifact(CLI::App& app, Session& session) {
   CLI::App* artifact = app.add_subcommand("artifact", "Files that attempts left")->require_subcommand(1);
   auto options = std::make_shared<ArtifactOptions>();
   CLI::App* list = artifact->add_subcommand("list", "Names, sizes and digests");
-  list->add_option("JOB", options->job, "Number of the job")->required()->check(CLI::NonNegativeNumber);
+  list->add_option("JOB", options->job, "Number of the job")->required()->check(WholeNumber());
   list->callback([&session, options] { List(session, *options); });
   CLI::App* get = artifact->add_subcommand("get", "Copy one here, verified");
-  get->add_option("JOB", options->job, "Number of the job")->required()->check(CLI::NonNegativeNumber);
+  get->add_option("JOB", options->job, "Number of the job")->required()->check(WholeNumber());
   get->add_option("NAME", options->name, "Name as `artifact list` shows it")->required();
   get->add_option("--to", options->to, "File to write (default: the name's last part)");
   get->callback([&session, options] { Get(session, *options); });

@@ -7,6 +7,9 @@
 
 namespace pyptox::ctl {
 
+// A check of an option: decimal digits that a uint64 holds.
+CLI::Validator WholeNumber();
+
 void AddRun(CLI::App& app, Session& session);
 void AddSubmit(CLI::App& app, Session& session);
 void AddJob(CLI::App& app, Session& session);

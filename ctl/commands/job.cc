@@ -114,9 +114,9 @@ CLI::App* AddVerb(CLI::App& job, Session& session, const Shared& options, const 
                   void (*action)(Session&, Client&, const JobOptions&), Takes takes = Takes::kOneJob) {
   CLI::App* verb = job.add_subcommand(name, help);
   if (takes == Takes::kOneJob)
-    verb->add_option("JOB", options->id, "Number of the job")->required()->check(CLI::NonNegativeNumber);
+    verb->add_option("JOB", options->id, "Number of the job")->required()->check(WholeNumber());
   if (takes == Takes::kJobs)
-    verb->add_option("JOB", options->ids, "Numbers of the jobs")->required()->check(CLI::NonNegativeNumber);
+    verb->add_option("JOB", options->ids, "Numbers of the jobs")->required()->check(WholeNumber());
   verb->callback([&session, options, action] {
     absl::StatusOr<Client*> client = session.client();
     if (ValueOrFail(session, client) != nullptr) action(session, **client, *options);
@@ -131,14 +131,13 @@ void AddJob(CLI::App& app, Session& session) {
   auto options = std::make_shared<JobOptions>();
   CLI::App* list = AddVerb(*job, session, options, "list", "Newest first", &List, Takes::kNothing);
   list->add_flag("--active", options->active, "Only jobs that are not done");
-  list->add_option("--submission", options->submission, "Only jobs of this submission")->check(CLI::NonNegativeNumber);
+  list->add_option("--submission", options->submission, "Only jobs of this submission")->check(WholeNumber());
   list->add_option("--limit", options->limit, "At most this many, 1 to 1000 (default 100)")->check(CLI::Range(1, 1000));
   AddVerb(*job, session, options, "show", "One job with its attempts", &Show);
   CLI::App* logs = AddVerb(*job, session, options, "logs", "The output of an attempt, from its first byte", &Logs);
   logs->add_flag("--follow", options->follow, "Wait for the attempt to start, and go on until it ends");
-  logs->add_option("--attempt", options->attempt, "Which attempt, by its id (default: the last)")
-      ->check(CLI::NonNegativeNumber);
-  logs->add_option("--offset", options->offset, "First byte wanted (default 0)")->check(CLI::NonNegativeNumber);
+  logs->add_option("--attempt", options->attempt, "Which attempt, by its id (default: the last)")->check(WholeNumber());
+  logs->add_option("--offset", options->offset, "First byte wanted (default 0)")->check(WholeNumber());
   CLI::App* cancel = AddVerb(*job, session, options, "cancel", "End jobs, whatever their state", &Cancel, Takes::kJobs);
   cancel->add_option("--reason", options->reason, "Kept with the outcome");
   AddVerb(*job, session, options, "retry", "Queue a new job like a done one", &Retry);

@@ -223,14 +223,14 @@ void AddRecord(CLI::App& app, Session& session) {
   CLI::App* list = record->add_subcommand("list", "Newest first");
   list->add_option("--suite", options->suite, "Only of this suite");
   list->add_option("--lane", options->lane, "Only of this lane");
-  list->add_option("--job", options->job, "Only of this job")->check(CLI::NonNegativeNumber);
+  list->add_option("--job", options->job, "Only of this job")->check(WholeNumber());
   list->add_option("--limit", options->limit, "At most this many (default 100)")->check(CLI::Range(1, 1000));
   list->callback([&session, options] { List(session, *options); });
   CLI::App* show = record->add_subcommand("show", "One record; --output json shows all of it");
-  show->add_option("RECORD", options->id, "Number of the record")->required()->check(CLI::NonNegativeNumber);
+  show->add_option("RECORD", options->id, "Number of the record")->required()->check(WholeNumber());
   show->callback([&session, options] { Show(session, *options); });
   CLI::App* save = record->add_subcommand("export", "Write records as files, byte for byte as stored");
-  save->add_option("RECORD", options->id, "Number of the record")->check(CLI::NonNegativeNumber);
+  save->add_option("RECORD", options->id, "Number of the record")->check(WholeNumber());
   save->add_flag("--all", options->all, "All records");
   save->add_option("--dir", options->folder, "Folder to write to")->required();
   save->callback([&session, options] { Export(session, *options); });

@@ -95,7 +95,15 @@ void Session::Write(const std::string& text) {
   }
 }
 
-void Session::Fail(const absl::Status& status) { Fail(ExitCodeFor(status), std::string(status.message())); }
+void Session::Fail(const absl::Status& status) {
+  std::string text(status.message());
+  const absl::StatusOr<ControllerAddress> named = address();
+  if (absl::IsUnavailable(status) && named.ok() && named->source == "default") {
+    text +=
+        fmt::format("; `pyptox-controller --data {}/controller` serves what `run` recorded", surroundings_.data_folder);
+  }
+  Fail(ExitCodeFor(status), text);
+}
 
 void Session::FailLocal(const absl::Status& status) {
   const bool contents = absl::IsInvalidArgument(status) || absl::IsDataLoss(status) || absl::IsOutOfRange(status);

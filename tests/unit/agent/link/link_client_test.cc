@@ -22,7 +22,10 @@ class LinkClientTest : public ::testing::Test {
                  [this](uint64_t link, v1::ControllerMessage message) {
                    Note("said " + std::to_string(link) + " " + std::to_string(message.body_case()));
                  },
-                 [this](uint64_t link, const absl::Status&) { Note("down " + std::to_string(link)); }}) {}
+                 [this](uint64_t link, const absl::Status&) { Note("down " + std::to_string(link)); },
+                 [this](const std::string& target) {
+                   if (wants_unreachable_) Note("unreachable " + target);
+                 }}) {}
   ~LinkClientTest() override { client_.Stop(); }
 
   void Note(std::string text) { ASSERT_TRUE(notes_.Push(std::move(text))); }
@@ -40,6 +43,8 @@ class LinkClientTest : public ::testing::Test {
   }
 
   ScratchFolder folder_;
+  // Set before Start. Most tests start both ends in any order.
+  bool wants_unreachable_ = false;
   BoundedQueue<std::string> notes_{1000};
   FakeController controller_;
   LogSender logs_;
@@ -58,6 +63,14 @@ TEST_F(LinkClientTest, MessagesGoBothWaysInOrder) {
   client_.Stop();
   EXPECT_EQ(Event(), "down 1");
   EXPECT_FALSE(client_.IsOpen(1));
+}
+
+TEST_F(LinkClientTest, SaysOnceThatNobodyAnswers) {
+  wants_unreachable_ = true;
+  client_.Start();
+  EXPECT_EQ(Event(), "unreachable unix:" + (folder_ / "socket"));
+  controller_.Start();
+  EXPECT_EQ(Event(), "up 1");
 }
 
 TEST_F(LinkClientTest, ConnectsWhenTheControllerComesAndComesBack) {

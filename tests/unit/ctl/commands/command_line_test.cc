@@ -72,6 +72,10 @@ TEST_F(CommandLineTest, WrongCommandLines) {
       {{"job", "frob"}, 64, "frob"},
       {{"job", "show"}, 64, "JOB"},
       {{"job", "show", "x"}, 64, "see `pyptox-ctl job show --help`"},
+      {{"job", "show", "x"}, 64, "JOB: 'x' is not a whole number\n"},
+      {{"job", "show", "18446744073709551616"}, 64, "JOB: '18446744073709551616' is not a whole number\n"},
+      {{"job", "show", "1.5"}, 64, "JOB: '1.5' is not a whole number\n"},
+      {{"job", "logs", "1", "--offset", "0x10"}, 64, "--offset: '0x10' is not a whole number\n"},
       {{"job", "show", "-1"}, 64, ""},
       {{"job", "show", "1", "2"}, 64, "2"},
       {{"job", "cancel"}, 64, "JOB"},
@@ -158,6 +162,13 @@ TEST_F(CommandLineTest, NoControllerIsOneLineAnd69) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_EQ(result.out, "");
   }
+}
+
+TEST_F(CommandLineTest, OnlyTheDefaultAddressSaysHowRecordsOfRunAreServed) {
+  const std::string hint =
+      "`pyptox-controller --data " + (folder / "data") + "/controller` serves what `run` recorded\n";
+  EXPECT_THAT(Run({"matrix", "show"}).err, HasSubstr(hint));
+  EXPECT_THAT(Run({"matrix", "show", "--controller", "unix:/none"}).err, Not(HasSubstr("pyptox-controller")));
 }
 
 TEST_F(CommandLineTest, ServerInfoSaysWhoNamedTheAddress) {
