@@ -43,13 +43,17 @@ absl::Status CappedLog::Finish() {
   ring_ = std::string();
   oldest_ = 0;
   const absl::Status result = status_;
+  if (result.ok()) digest_ = hash_.Finish();
   if (status_.ok()) status_ = absl::FailedPreconditionError(fmt::format("{} is finished", path_));
   return result;
 }
 
 absl::Status CappedLog::Write(std::string_view data) {
   absl::Status status = WriteAll(fd_.get(), data);
-  if (status.ok()) size_ += data.size();
+  if (status.ok()) {
+    size_ += data.size();
+    hash_.Update(data);
+  }
   return status;
 }
 

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/sha256.h"
 #include "base/unique_fd.h"
 
 namespace pyptox::agent {
@@ -40,6 +41,8 @@ class CappedLog {
   uint64_t produced() const { return produced_.load(); }
   // Of those, bytes that the file has (all but the marker line), right after Finish.
   uint64_t kept() const { return kept_.load(); }
+  // Of what was written, right after Finish: a file that has another was changed by somebody else.
+  const Digest& digest() const { return digest_; }
 
  private:
   CappedLog(std::string path, UniqueFd fd, uint64_t head, uint64_t tail)
@@ -54,6 +57,8 @@ class CappedLog {
   std::string ring_;
   size_t oldest_ = 0;
   absl::Status status_;
+  Sha256 hash_;
+  Digest digest_;
   std::atomic<uint64_t> size_{0}, produced_{0}, kept_{0};
 };
 

@@ -14,6 +14,9 @@
 namespace pyptox::agent {
 namespace {
 
+// A larger file is not hashed while its reader waits, and with it the limits of the step: a hole of a terabyte costs
+// nothing to make.
+constexpr int64_t kMaxHashed = int64_t{16} << 30;
 // More than this no honest step opens; the rest is counted as unresolved.
 constexpr size_t kMaxInputs = 20'000;
 
@@ -100,7 +103,10 @@ void OpenedFiles::AddMapped(pid_t pid, const std::string& program) {
 }
 
 void OpenedFiles::Add(const std::string& link, const std::string& path, bool executed) {
-  const absl::StatusOr<FileDigests::Value> value = digests_->Of(link);
+  struct stat info {};
+  const bool too_large = stat(link.c_str(), &info) == 0 && info.st_size > kMaxHashed;
+  if (too_large) ++unresolved_;
+  const absl::StatusOr<FileDigests::Value> value = too_large ? absl::OutOfRangeError("too large") : digests_->Of(link);
   OpenedInput input;
   input.path = path;
   input.executed = executed;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,7 @@ class AttemptRun {
   void BlockCases(const std::string& reason);
   void Describe();
   void KeepAndUpload();
+  bool LogIsKept() const;
 
   AttemptContext context_;
   const backends::Backend& backend_;
@@ -165,6 +167,14 @@ void AttemptRun::Describe() {
                             outcome.reason()));
 }
 
+// As the agent wrote it: a step can reach the file.
+bool AttemptRun::LogIsKept() const {
+  const auto& kept = context_.evidence.artifacts();
+  return std::any_of(kept.begin(), kept.end(), [&](const v1::FileEntry& file) {
+    return file.name() == kLogName && file.sha256() == context_.log->digest().Hex();
+  });
+}
+
 void AttemptRun::KeepAndUpload() {
   v1::Evidence& evidence = context_.evidence;
   std::optional<v1::Outcome> full = KeepFolder(context_, "artifacts", kMaxKeptByName);
@@ -174,6 +184,8 @@ void AttemptRun::KeepAndUpload() {
   evidence.set_log_bytes_kept(context_.log->kept());
   if (!full) full = KeepFiles(context_, {kLogName});
   if (!full && !finished.ok()) full = InfraOutcome("log", finished);
+  if (!full && !LogIsKept())
+    full = MakeOutcome(v1::VERDICT_INFRA, "log", "a step removed or changed the attempt's log");
   // A result whose log or files are lost proves nothing; a failure stays one.
   if (full && evidence.outcome().verdict() == v1::VERDICT_PASS) *evidence.mutable_outcome() = *full;
 

@@ -143,9 +143,11 @@ void CaseRun::LookAtOutput(const v1::Buffer& buffer, uint64_t bytes, CaseSight* 
   if (sight->pin_fault.empty()) sight->pin_fault = sources_.PinFault(buffer.golden().path());
   const absl::StatusOr<WorkFolder::File> file =
       context_.folder.Open(fmt::format("{}/out/{}.bin", folder_, buffer.name()));
-  const absl::StatusOr<FileDigests::Value> value =
-      file.ok() ? context_.settings.digests->Of(file->Link()) : file.status();
-  if (value.ok()) {
+  if (!file.ok()) {
+    output.fault = std::string(file.status().message());
+  } else if (file->size != bytes) {
+    output.fault = fmt::format("output {} has {} bytes instead of {}", buffer.name(), file->size, bytes);
+  } else if (const auto value = context_.settings.digests->Of(file->Link()); value.ok()) {
     output.sha256 = value->digest.Hex();
   } else {
     output.fault = std::string(value.status().message());

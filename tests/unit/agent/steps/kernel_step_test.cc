@@ -235,8 +235,10 @@ TEST_F(KernelStepTest, ARunnerThatLiesIsNotBelieved) {
   };
   lie("printf wrong >$out; printf '{\"outcome\":\"CASE_OUTCOME_PASS\",\"launches\":3}' >$2");
   EXPECT_EQ(Cases(), "lie=INFRA");
-  EXPECT_THAT(evidence_.cases(0).reason(), HasSubstr("the runner says PASS, but output out has the digest"));
+  EXPECT_THAT(evidence_.cases(0).reason(), HasSubstr("the runner says PASS, but output out has 5 bytes instead of 16"));
   EXPECT_EQ(Verdict(), "INFRA(cases)");
+  lie("printf sixteen.bytes... >$out; printf '{\"outcome\":\"CASE_OUTCOME_PASS\",\"launches\":3}' >$2");
+  EXPECT_THAT(evidence_.cases(0).reason(), HasSubstr("the runner says PASS, but output out has the digest"));
   lie("cp src/golden/twice.bin $out; printf '{\"outcome\":\"CASE_OUTCOME_PASS\",\"launches\":1}' >$2");
   EXPECT_EQ(Cases(), "lie=INFRA");
   lie("printf '{\"outcome\":\"CASE_OUTCOME_PASS\",\"launches\":3}' >$2");

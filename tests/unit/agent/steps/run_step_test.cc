@@ -194,6 +194,26 @@ TEST_F(RunStepTest, AProgramThatIsNoneIsTheSuitesFault) {
   EXPECT_THAT(evidence_.outcome().reason(), HasSubstr("src/tool: Exec format error"));
 }
 
+// Nothing reads a file of a terabyte: it would take an hour, past every limit.
+TEST_F(RunStepTest, HugeFilesAreNotRead) {
+  Golden("golden/g.bin", "12345678");
+  Compare("build/made", "golden/g.bin");
+  EXPECT_EQ(VerdictOf("truncate -s 1T build/made build/other && head -c 1 build/other"), "FAIL(cases)");
+  EXPECT_THAT(evidence_.cases(0).reason(), HasSubstr("1099511627776 bytes instead of 8"));
+  EXPECT_THAT(evidence_.not_covered(), Contains("run: 1 opened files are not listed"));
+  EXPECT_EQ(VerdictOf("cp src/golden/g.bin build/made; truncate -s 1T src/golden/g.bin"), "FAIL(cases)");
+  EXPECT_EQ(evidence_.cases(0).reason(), "golden/g.bin was changed by a step");
+}
+
+TEST_F(RunStepTest, APassWithoutItsLogIsNone) {
+  Report(v1::REPORT_FORMAT_TAP, 1);
+  const std::string report = "printf '1..1\\nok 1\\n' >build/report; echo said; ";
+  for (const char* harm : {"rm log/output.log", ": >log/output.log", "printf x | dd conv=notrunc of=log/output.log"}) {
+    EXPECT_EQ(VerdictOf(report + harm), "INFRA(log)") << harm;
+    EXPECT_EQ(evidence_.outcome().reason(), "a step removed or changed the attempt's log");
+  }
+}
+
 TEST_F(RunStepTest, FilesThatAreNotKeptAreNamed) {
   Report(v1::REPORT_FORMAT_TAP, 1);
   EXPECT_EQ(VerdictOf("cd artifacts; for i in $(seq 1003); do : >$i; done; ln -s 1 link; : >$(printf 'b\\377'); cd ..; "
