@@ -149,9 +149,9 @@ Table ResourceOrdersTable(const v1::ListResourceOrdersResponse& response) {
 }
 
 Table FactsTable(const v1::Resource& resource) {
-  Table table{{"FACT", "VALUE", "OBSERVER", "METHOD", "OBSERVED"}, {}};
+  Table table{{"FACT", "OBSERVER", "METHOD", "OBSERVED", "VALUE"}, {}};
   for (const v1::Fact& fact : resource.facts()) {
-    table.rows.push_back({fact.key(), fact.value(), fact.observer(), fact.method(), IsoTime(fact.observed_at_ns())});
+    table.rows.push_back({fact.key(), fact.observer(), fact.method(), IsoTime(fact.observed_at_ns()), fact.value()});
   }
   return table;
 }

@@ -27,6 +27,7 @@ Table RecordsTable(const std::vector<v1::Record>& records);
 Table ResourcesTable(const v1::ListResourcesResponse& response);
 // Newest first, as the response has them.
 Table ResourceOrdersTable(const v1::ListResourceOrdersResponse& response);
+// The value last: that of CPU flags is longer than a line.
 Table FactsTable(const v1::Resource& resource);
 Table AgentsTable(const v1::ListAgentsResponse& response);
 Table LocksTable(const v1::ListLocksResponse& response);

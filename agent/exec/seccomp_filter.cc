@@ -13,13 +13,11 @@ namespace pyptox::agent {
 namespace {
 
 #if defined(__x86_64__)
-constexpr uint32_t kNativeArch = AUDIT_ARCH_X86_64;
 constexpr uint32_t kTraced[] = {__NR_open, __NR_creat,  __NR_openat, __NR_openat2,  __NR_open_by_handle_at,
                                 __NR_link, __NR_linkat, __NR_rename, __NR_renameat, __NR_renameat2};
 // i386: open, creat, openat, openat2, open_by_handle_at, link, linkat, rename, renameat, renameat2.
 constexpr uint32_t kTraced32[] = {5, 8, 295, 437, 342, 9, 303, 38, 302, 353};
 #elif defined(__aarch64__)
-constexpr uint32_t kNativeArch = AUDIT_ARCH_AARCH64;
 constexpr uint32_t kTraced[] = {__NR_openat, __NR_openat2,  __NR_open_by_handle_at,
                                 __NR_linkat, __NR_renameat, __NR_renameat2};
 // arm: the same in the order of i386.

@@ -3,7 +3,6 @@
 #include <asm/unistd.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/audit.h>
 #include <sys/eventfd.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -24,16 +23,11 @@
 #include "agent/exec/child_start.h"
 #include "agent/exec/moved_file.h"
 #include "agent/exec/opened_files.h"
+#include "agent/exec/seccomp_filter.h"
 #include "base/file_io.h"
 
 namespace pyptox::agent {
 namespace {
-
-#if defined(__x86_64__)
-constexpr uint32_t kNativeArch = AUDIT_ARCH_X86_64;
-#else
-constexpr uint32_t kNativeArch = AUDIT_ARCH_AARCH64;
-#endif
 
 constexpr int kWaitFlags = __WALL | __WNOTHREAD;
 constexpr uintptr_t kOptions = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE |

@@ -8,6 +8,15 @@
 
 namespace pyptox::controller {
 
+absl::StatusOr<v1::Resource> ResourceService::Find(const std::string& name) {
+  auto all = reads_->ListResources();
+  if (!all.ok()) return all.status();
+  for (v1::Resource& resource : *all->mutable_resources()) {
+    if (resource.name() == name) return std::move(resource);
+  }
+  return absl::NotFoundError(absl::StrCat("no resource `", name, "`"));
+}
+
 grpc::Status ResourceService::ListResources(grpc::ServerContext*, const v1::ListResourcesRequest*,
                                             v1::ListResourcesResponse* response) {
   return Answer(reads_->ListResources(), response);
@@ -15,15 +24,7 @@ grpc::Status ResourceService::ListResources(grpc::ServerContext*, const v1::List
 
 grpc::Status ResourceService::GetResource(grpc::ServerContext*, const v1::GetResourceRequest* request,
                                           v1::Resource* response) {
-  auto found = reads_->ListResources();
-  if (!found.ok()) return ToGrpcStatus(found.status());
-  for (v1::Resource& resource : *found->mutable_resources()) {
-    if (resource.name() == request->name()) {
-      *response = std::move(resource);
-      return grpc::Status::OK;
-    }
-  }
-  return ToGrpcStatus(absl::NotFoundError(absl::StrCat("no resource `", request->name(), "`")));
+  return Answer(Find(request->name()), response);
 }
 
 grpc::Status ResourceService::OrderResource(grpc::ServerContext*, const v1::OrderResourceRequest* request,
@@ -34,6 +35,9 @@ grpc::Status ResourceService::OrderResource(grpc::ServerContext*, const v1::Orde
 grpc::Status ResourceService::ListResourceOrders(grpc::ServerContext*, const v1::ListResourceOrdersRequest* request,
                                                  v1::ListResourceOrdersResponse* response) {
   if (auto status = CheckLimit(request->limit()); !status.ok()) return ToGrpcStatus(status);
+  if (!request->name().empty()) {
+    if (auto named = Find(request->name()); !named.ok()) return ToGrpcStatus(named.status());
+  }
   return Answer(reads_->ListResourceOrders(*request), response);
 }
 

@@ -2,6 +2,9 @@
 #ifndef PYPTOX_CONTROLLER_RPC_RESOURCE_SERVICE_H_
 #define PYPTOX_CONTROLLER_RPC_RESOURCE_SERVICE_H_
 
+#include <string>
+
+#include "absl/status/statusor.h"
 #include "controller/rpc/core_gateway.h"
 #include "controller/rpc/read_model.h"
 #include "grpcpp/grpcpp.h"
@@ -24,6 +27,9 @@ class ResourceService final : public v1::ResourceService::Service {
                                   v1::ListResourceOrdersResponse* response) override;
 
  private:
+  // NOT_FOUND names it.
+  absl::StatusOr<v1::Resource> Find(const std::string& name);
+
   CoreGateway* const core_;
   ReadModel* const reads_;
 };

@@ -16,11 +16,10 @@ struct ResourceOptions {
 };
 using Shared = std::shared_ptr<ResourceOptions>;
 
-void ShowOne(Session& session, const v1::Resource& resource) {
+Section ResourceSection(const v1::Resource& resource) {
   v1::ListResourcesResponse one;
   *one.add_resources() = resource;
-  session.Show({{"resource", reports::ResourcesTable(one), Json(resource)},
-                {"facts", reports::FactsTable(resource), JsonList(resource.facts())}});
+  return {"resource", reports::ResourcesTable(one), Json(resource)};
 }
 
 void ListAll(Session& session, Client& client, const ResourceOptions&) {
@@ -31,7 +30,8 @@ void ListAll(Session& session, Client& client, const ResourceOptions&) {
 
 void ShowNamed(Session& session, Client& client, const ResourceOptions& options) {
   absl::StatusOr<v1::Resource> found = client.GetResource(options.name);
-  if (ValueOrFail(session, found) != nullptr) ShowOne(session, *found);
+  if (ValueOrFail(session, found) == nullptr) return;
+  session.Show({ResourceSection(*found), {"facts", reports::FactsTable(*found), JsonList(found->facts())}});
 }
 
 void History(Session& session, Client& client, const ResourceOptions& options) {
@@ -51,7 +51,7 @@ void Order(Session& session, Client& client, const ResourceOptions& options, v1:
   request.set_until(options.until);
   request.set_person(UserName());
   absl::StatusOr<v1::Resource> resource = client.OrderResource(request);
-  if (ValueOrFail(session, resource) != nullptr) ShowOne(session, *resource);
+  if (ValueOrFail(session, resource) != nullptr) session.Show({ResourceSection(*resource)});
 }
 
 template <typename Action>

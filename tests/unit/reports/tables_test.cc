@@ -116,7 +116,7 @@ TEST(TablesTest, ResourcesAgentsLocksArtifacts) {
              at_ns: 1757750400000000000 })");
   EXPECT_THAT(ResourceOrdersTable(orders).rows[0],
               ElementsAre("3", "a2", "PAUSED", "ann", "2025-09-13T08:00:00Z", "Monday", "billed"));
-  EXPECT_THAT(FactsTable(resources.resources(0)).rows[0], ElementsAre("kernel", "6.1", "agent:a", "uname", ""));
+  EXPECT_THAT(FactsTable(resources.resources(0)).rows[0], ElementsAre("kernel", "agent:a", "uname", "", "6.1"));
   const auto agents = Parse<v1::ListAgentsResponse>(
       R"(agents { name: "a" connected: true epoch: 2 version: "0.1.0" clock_offset_ns: -28800000000000 })");
   EXPECT_THAT(AgentsTable(agents).rows[0], ElementsAre("a", "yes", "2", "0.1.0", "-28800000", ""));

@@ -190,7 +190,7 @@ TEST_F(RpcServerTest, ReadsALogFromAnyOffset) {
 
 TEST_F(RpcServerTest, OrdersReachTheCoreAndTheirHistoryIsBounded) {
   const auto stub = v1::ResourceService::NewStub(channel_);
-  grpc::ClientContext order_context, refused_context, list_context, page_context;
+  grpc::ClientContext order_context, refused_context, list_context, page_context, unknown_context;
   v1::OrderResourceRequest order;
   order.set_name("qemu");
   order.set_state(v1::RESOURCE_STATE_PAUSED);
@@ -210,6 +210,9 @@ TEST_F(RpcServerTest, OrdersReachTheCoreAndTheirHistoryIsBounded) {
   EXPECT_EQ(orders.orders(0).resource(), "qemu");
   list.set_limit(1001);
   EXPECT_EQ(stub->ListResourceOrders(&page_context, list, &orders).error_code(), StatusCode::INVALID_ARGUMENT);
+  list.set_limit(0);
+  list.set_name("none");
+  EXPECT_EQ(stub->ListResourceOrders(&unknown_context, list, &orders).error_code(), StatusCode::NOT_FOUND);
 }
 
 TEST_F(RpcServerTest, AnswersReaders) {

@@ -120,6 +120,31 @@ TEST_F(SchemaTest, AnotherProgramsFileIsLeftAlone) {
   EXPECT_EQ(Store::Open(folder_ / "text.db").status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST_F(SchemaTest, AResourceOfVersion1IsStillThere) {
+  const std::string old = folder_ / "v1.db";
+  {
+    absl::StatusOr<Database> database = Database::Open(old, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+    ASSERT_TRUE(database.ok());
+    ASSERT_EQ(Migrate(*database, Migrations().first(1)), absl::OkStatus());
+    Statement put = database->Prepare(
+        "INSERT INTO t_resource (name, backend, agent, state, reason, holder_job_id, holder_attempt_id, body) "
+        "VALUES ('dev', 'cpu', 'a', 'RELEASED', '', 0, 0, ?)");
+    v1::Resource resource;
+    resource.set_name("dev");
+    resource.set_agent("a");
+    ASSERT_EQ(put.BindMessage(resource).Run(), absl::OkStatus());
+  }
+  const auto store = Store::Open(old);
+  ASSERT_TRUE(store.ok()) << store.status();
+  const auto snapshot = (*store)->LoadSnapshot();
+  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
+  ASSERT_EQ(snapshot->resources.size(), 1u);
+  EXPECT_EQ(snapshot->resources[0].agent(), "a");
+  const auto answer = RunSandboxedQuery(old, "SELECT name || ' ' || health FROM resources");
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->rows(0).values(0).text(), "dev UNKNOWN");
+}
+
 TEST_F(SchemaTest, MigrationsRunOnceInOrderAndAllOrNothing) {
   const std::string name = folder_ / "old.db";
   absl::StatusOr<Database> database = Database::Open(name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
