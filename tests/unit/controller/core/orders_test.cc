@@ -48,14 +48,14 @@ TEST_F(OrdersTest, TheQueueLimitDoesNotRunWhileAnOrderHoldsAJob) {
 }
 
 TEST_F(OrdersTest, HeldJobsAge) {
-  Do(Hello(2, "b", {"qemu"}, {}, 1, "j2"));
-  Do(Order(v1::RESOURCE_STATE_PAUSED));
-  Do(SubmitOn({"dev"}));  // job 1, held
-  WaitAlive(90, 1, {});   // worth more than one step of priority
-  Do(Hello(3, "a", {"dev"}, {}, 1));
-  Do(SubmitOn({"dev"}, 1));  // job 2 came later with a priority one higher
-  EXPECT_THAT(Actions(Resume()), Contains("changed 1 RUNNING"));
-  EXPECT_EQ(Job(2).state(), v1::JOB_STATE_QUEUED);
+  Do(SubmitOn({"dev"}));
+  Do(Order(v1::RESOURCE_STATE_DRAINING));
+  Do(SubmitOn({"dev"}));  // job 2, held for more than one step of priority is worth
+  WaitAlive(90, 1, {1});
+  Do(Resume());
+  Do(SubmitOn({"dev"}, 1));  // job 3 comes later, with a priority one higher
+  EXPECT_THAT(Actions(Finished(1, 1, v1::VERDICT_PASS)), Contains("changed 2 RUNNING"));
+  EXPECT_EQ(Job(3).state(), v1::JOB_STATE_QUEUED);
 }
 
 TEST_F(OrdersTest, AHeldResourceIsNotPausedButDrained) {
