@@ -108,16 +108,18 @@ void Export(Session& session, const RecordOptions& options) {
   session.Say(fmt::format("{} records exported", last - first + 1));
 }
 
-absl::StatusOr<std::optional<matrix::Checkpoint>> ParseCheckpoint(const std::string& text) {
-  if (text.empty()) return std::optional<matrix::Checkpoint>();
-  const size_t colon = text.find(':');
+absl::StatusOr<matrix::Checkpoint> ParseCheckpoint(const std::string& text) {
+  const size_t colon = std::min(text.find(':'), text.size());
   matrix::Checkpoint checkpoint;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + std::min(colon, text.size()), checkpoint.count);
-  if (colon == std::string::npos || error != std::errc() || end != text.data() + colon) {
-    return absl::InvalidArgumentError(fmt::format("--checkpoint {}: not COUNT:SHA256", text));
+  const auto [end, error] = std::from_chars(text.data(), text.data() + colon, checkpoint.count);
+  checkpoint.head_sha256 = text.substr(std::min(colon + 1, text.size()));
+  if (error != std::errc() || end != text.data() + colon || !Digest::FromHex(checkpoint.head_sha256).ok()) {
+    return absl::InvalidArgumentError(fmt::format("{}: not COUNT:SHA256", text));
   }
-  checkpoint.head_sha256 = text.substr(colon + 1);
-  return std::optional(checkpoint);
+  if ((checkpoint.count == 0) != (checkpoint.head_sha256 == matrix::kNoRecord)) {
+    return absl::InvalidArgumentError(fmt::format("{}: 64 zeros go with 0 records, and with no other count", text));
+  }
+  return checkpoint;
 }
 
 // Files as given; of a folder its *.json, sorted by name.
@@ -150,7 +152,8 @@ struct Verified {
   std::string head;
 };
 
-// Files that start with record 1 are a chain; others are verified one by one, and linked where both ends are there.
+// Files that start with record 1 are a chain; others are verified one by one, and linked where both ends are there. A
+// checkpoint is of a whole chain, so with one anything else is a fault: the records that were removed may be the first.
 absl::StatusOr<Verified> VerifyFiles(const std::vector<std::string>& paths,
                                      const std::optional<matrix::Checkpoint>& checkpoint) {
   absl::StatusOr<std::vector<std::string>> files = FilesOf(paths);
@@ -163,7 +166,7 @@ absl::StatusOr<Verified> VerifyFiles(const std::vector<std::string>& paths,
     absl::StatusOr<v1::Record> record = matrix::ReadRecord(*text, file);
     if (!record.ok()) return record.status();
     if (!chain.has_value()) {
-      verified.whole = record->id() == 1;
+      verified.whole = record->id() == 1 || checkpoint.has_value();
       using Extent = matrix::ChainVerifier::Extent;
       chain.emplace(verified.whole ? Extent::kWhole : Extent::kSelection, checkpoint);
     }
@@ -195,15 +198,15 @@ absl::StatusOr<Verified> VerifyServer(Client& client, const std::optional<matrix
 }
 
 void Verify(Session& session, const RecordOptions& options) {
-  absl::StatusOr<std::optional<matrix::Checkpoint>> checkpoint = ParseCheckpoint(options.checkpoint);
-  if (!checkpoint.ok()) return session.Fail(kExitUsage, std::string(checkpoint.status().message()));
+  std::optional<matrix::Checkpoint> checkpoint;
+  if (!options.checkpoint.empty()) checkpoint = ParseCheckpoint(options.checkpoint).value();
   absl::StatusOr<Verified> verified = absl::InternalError("");
   if (options.paths.empty()) {
     absl::StatusOr<Client*> client = session.client();
     if (ValueOrFail(session, client) == nullptr) return;
-    verified = VerifyServer(**client, *checkpoint);
+    verified = VerifyServer(**client, checkpoint);
   } else {
-    verified = VerifyFiles(options.paths, *checkpoint);
+    verified = VerifyFiles(options.paths, checkpoint);
   }
   if (!verified.ok())
     return options.paths.empty() ? session.Fail(verified.status()) : session.FailLocal(verified.status());
@@ -237,8 +240,9 @@ void AddRecord(CLI::App& app, Session& session) {
   CLI::App* verify =
       record->add_subcommand("verify", "Verify the controller's chain, or exported files without a controller");
   verify->add_option("PATH", options->paths, "Exported files or folders of them (default: ask the controller)");
-  verify->add_option("--checkpoint", options->checkpoint,
-                     "COUNT:SHA256 as an earlier verify printed it: sees truncation");
+  verify
+      ->add_option("--checkpoint", options->checkpoint, "COUNT:SHA256 as an earlier verify printed it: sees truncation")
+      ->check([](const std::string& text) { return std::string(ParseCheckpoint(text).status().message()); });
   verify->callback([&session, options] { Verify(session, *options); });
 }
 

@@ -175,9 +175,17 @@ absl::StatusOr<v1::StoredRecord> Reader::GetRecord(uint64_t record_id) {
   const std::lock_guard lock(mutex_);
   Statement statement = database_.Prepare("SELECT id, sha256, json FROM t_record WHERE id = ?");
   statement.Bind(record_id);
-  if (statement.Step()) return StoredAt(statement);
-  if (!statement.status().ok()) return statement.status();
-  return absl::NotFoundError(fmt::format("there is no record {}", record_id));
+  if (!statement.Step()) {
+    if (!statement.status().ok()) return statement.status();
+    return absl::NotFoundError(fmt::format("there is no record {}", record_id));
+  }
+  const v1::StoredRecord stored = StoredAt(statement);
+  absl::StatusOr<v1::Record> record = matrix::ReadRecord(stored.json(), fmt::format("record {}", record_id));
+  if (!record.ok()) return absl::DataLossError(record.status().message());
+  if (absl::Status status = CompareRows(database_, record_id, RowsOf(*record, stored.sha256())); !status.ok()) {
+    return status;
+  }
+  return stored;
 }
 
 absl::StatusOr<v1::ShowMatrixResponse> Reader::ShowMatrix(const std::string& suite) {
@@ -288,7 +296,18 @@ absl::Status Reader::VerifyChain(std::optional<matrix::Checkpoint> checkpoint) {
                                      if (!record.ok()) return record.status();
                                      return CompareRows(database_, stored.id(), RowsOf(*record, stored.sha256()));
                                    });
-  return status.ok() ? verifier.Finish() : status;
+  if (status.ok()) status = verifier.Finish();
+  return status.ok() ? VerifyJobs() : status;
+}
+
+absl::Status Reader::VerifyJobs() {
+  const std::lock_guard lock(mutex_);
+  Statement statement = database_.Prepare(
+      "SELECT j.id, j.record_id FROM t_job j LEFT JOIN t_record r ON r.id = j.record_id "
+      "WHERE j.record_id <> 0 AND r.job_id IS NOT j.id ORDER BY j.id LIMIT 1");
+  if (!statement.Step()) return statement.status();
+  return absl::DataLossError(fmt::format("job {}: its record {} is not there or another job's: the chain was cut",
+                                         statement.Unsigned(0), statement.Unsigned(1)));
 }
 
 }  // namespace pyptox::store

@@ -43,6 +43,7 @@ class Reader {
   absl::StatusOr<v1::ListResourceOrdersResponse> ListResourceOrders(const v1::ListResourceOrdersRequest& request);
   absl::StatusOr<v1::ListLocksResponse> ListLocks();
   absl::StatusOr<v1::ListRecordsResponse> ListRecords(const v1::ListRecordsRequest& request);
+  // DATA_LOSS when the rows that stand beside it, which the matrix is made of, are not what it says.
   absl::StatusOr<v1::StoredRecord> GetRecord(uint64_t record_id);
   // Cells by suite and lane; an empty suite means all.
   absl::StatusOr<v1::ShowMatrixResponse> ShowMatrix(const std::string& suite);
@@ -50,14 +51,16 @@ class Reader {
   absl::StatusOr<v1::ServerInfo> GetServerInfo();
   // Digests that something reachable names: trees of job specs, artifacts of records and of orphans.
   absl::StatusOr<std::set<Digest>> ReachableDigests();
-  // Walks all records in order (matrix::ChainVerifier) and compares the rows that stand beside them. DATA_LOSS names
-  // the first fault.
+  // Walks all records in order (matrix::ChainVerifier), compares the rows that stand beside them, and looks for the
+  // record of each job. DATA_LOSS names the first fault.
   absl::Status VerifyChain(std::optional<matrix::Checkpoint> checkpoint = std::nullopt);
 
  private:
   explicit Reader(Database database) : database_(std::move(database)) {}
   // Calls `row` for every row, in pages: `sql` takes the last value of its first column and how many rows it may give.
   absl::Status ForEachRow(std::string_view sql, const std::function<absl::Status(Statement&)>& row);
+  // Records are never removed: without a checkpoint too, one that a job still names shows that the end was cut.
+  absl::Status VerifyJobs();
 
   std::mutex mutex_;
   Database database_;

@@ -67,6 +67,31 @@ TEST_F(RecordVerifyTest, ACutChainShowsWithItsCheckpoint) {
   ExpectFault(Run({"record", "verify", folder / "v", "--checkpoint", checkpoint()}), "");
 }
 
+// Whichever records are gone, the first ones included.
+TEST_F(RecordVerifyTest, ACheckpointAsksForTheWholeChain) {
+  for (int left = 1; left < 15; ++left) {
+    std::vector<std::string> arguments = {"record", "verify", "--checkpoint", checkpoint()};
+    for (uint64_t id = 1; id <= 4; ++id) {
+      if ((left & (1 << (id - 1))) != 0) arguments.push_back(folder / Name(id));
+    }
+    ExpectFault(Run(arguments), "");
+  }
+}
+
+TEST_F(RecordVerifyTest, AWrongCheckpointIsNotTakenForNone) {
+  const std::string digest(64, 'a');
+  for (const std::string& text :
+       std::vector<std::string>{"", ":", "4", "4:", ":" + digest, "x:" + digest, "-1:" + digest, "4 :" + digest,
+                                "4:" + std::string(64, 'A'), "4:" + digest + "b", "0:" + digest, "0:garbage",
+                                "4:" + std::string(64, '0'), "18446744073709551616:" + digest}) {
+    const ProgramResult result = Run({"record", "verify", folder / "v", "--checkpoint", text});
+    EXPECT_EQ(result.status, 64) << text;
+    EXPECT_THAT(result.err, HasSubstr("--checkpoint: " + text)) << text;
+    EXPECT_EQ(result.out, "") << text;
+  }
+  EXPECT_EQ(Run({"record", "verify", folder / "v", "--checkpoint", "0:" + std::string(64, '0')}).status, 0);
+}
+
 TEST_F(RecordVerifyTest, ACutFile) {
   const std::string text = folder.Read(Name(4));
   for (const size_t size : {size_t{0}, size_t{1}, text.size() / 2, text.size() - 1}) {

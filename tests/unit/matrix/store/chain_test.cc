@@ -64,7 +64,36 @@ TEST_F(ChainTest, ARemovedRecordShows) {
   EXPECT_THAT(reader_->VerifyChain().ToString(), HasSubstr("record 3"));
 }
 
-TEST_F(ChainTest, OnlyACheckpointShowsACutEnd) {
+// `record verify` reads record by record, while the controller runs.
+TEST_F(ChainTest, ARecordWhoseRowsWereChangedIsNotGiven) {
+  EXPECT_EQ(reader_->GetRecord(2)->id(), 2u);
+  Tamper("UPDATE t_record SET standing = 'FAIL' WHERE id = 2");
+  const absl::Status status = reader_->GetRecord(2).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(status.message(), "record 2: its rows in t_record are not what it says");
+  EXPECT_EQ(reader_->GetRecord(1)->id(), 1u);
+  Tamper("UPDATE t_case SET outcome = 'SKIPPED' WHERE record_id = 1");
+  EXPECT_EQ(reader_->GetRecord(1).status().message(), "record 1: its rows in t_case are not what it says");
+  Tamper("UPDATE t_record SET json = '{}' WHERE id = 3");
+  EXPECT_EQ(reader_->GetRecord(3).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(ChainTest, AJobShowsThatItsRecordWasCut) {
+  Tamper(
+      "DELETE FROM t_case WHERE record_id = 3; DELETE FROM t_artifact WHERE record_id = 3; "
+      "DELETE FROM t_record WHERE id = 3");
+  const absl::Status status = reader_->VerifyChain();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(status.message(), "job 3: its record 3 is not there or another job's: the chain was cut");
+  // The place was taken by another job's record since.
+  Tamper("UPDATE t_job SET record_id = 2 WHERE id = 3");
+  EXPECT_EQ(reader_->VerifyChain().message(), "job 3: its record 2 is not there or another job's: the chain was cut");
+}
+
+TEST_F(ChainTest, OnlyACheckpointShowsACutEndWithItsJobs) {
+  Tamper(
+      "DELETE FROM t_job_spec WHERE job_id = 3; DELETE FROM t_attempt WHERE job_id = 3; DELETE FROM t_job WHERE id = "
+      "3");
   Tamper(
       "DELETE FROM t_case WHERE record_id = 3; DELETE FROM t_artifact WHERE record_id = 3; "
       "DELETE FROM t_record WHERE id = 3");
