@@ -11,6 +11,10 @@
 namespace pyptox::agent {
 namespace {
 
+// How long the writer may need to see that the stream has ended. It fails at once when the controller ended it; where
+// it does not, it is stuck.
+constexpr std::chrono::seconds kWriterPatience(2);
+
 // How often a wait for the network looks whether it shall stop.
 constexpr std::chrono::milliseconds kStopPoll(200);
 
@@ -115,7 +119,13 @@ bool LinkClient::RunStream(uint64_t link) {
   }
   logs_->OnLinkUp();
   events_.up(link);
-  std::thread writer([this, link, &stream] { Write(link, stream.get()); });
+  writing_ = true;
+  std::thread writer([this, link, &stream] {
+    Write(link, stream.get());
+    std::lock_guard lock(mutex_);
+    writing_ = false;
+    changed_.notify_all();
+  });
 
   bool welcomed = false;
   v1::ControllerMessage message;
@@ -132,12 +142,13 @@ bool LinkClient::RunStream(uint64_t link) {
     events_.said(link, std::move(message));
   }
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     link_ = 0;
     outbox_.clear();
-    context_->TryCancel();  // a writer may be stuck in it
+    changed_.notify_all();
+    // Not at once: a cancel would take the place of the reason that the controller gave.
+    if (!changed_.wait_for(lock, kWriterPatience, [this] { return !writing_; })) context_->TryCancel();
   }
-  changed_.notify_all();
   writer.join();
   const grpc::Status status = stream->Finish();
   {

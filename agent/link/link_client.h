@@ -73,6 +73,8 @@ class LinkClient {
   uint64_t link_ = 0;
   std::unique_ptr<grpc::ClientContext> context_;
   std::deque<v1::AgentMessage> outbox_;
+  // The writer of the open link has not returned.
+  bool writing_ = false;
 };
 
 }  // namespace pyptox::agent

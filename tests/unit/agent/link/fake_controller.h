@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 
+#include "absl/status/status.h"
 #include "base/link_settings.h"
 #include "base/sha256.h"
 #include "grpcpp/grpcpp.h"
@@ -70,6 +71,9 @@ class FakeController : public v1::AgentLink::Service, public v1::ArtifactService
     changed_.wait(lock, [this] { return stream_ == nullptr; });
   }
 
+  // Every stream ends with this after its first message. Call it before Start.
+  void Refuse(const absl::Status& reason) { refusal_ = reason; }
+
   std::map<std::string, std::string> Blobs() {
     std::lock_guard lock(mutex_);
     return blobs_;
@@ -95,6 +99,9 @@ class FakeController : public v1::AgentLink::Service, public v1::ArtifactService
     changed_.notify_all();
     v1::AgentMessage message;
     while (stream->Read(&message)) {
+      if (!refusal_.ok()) {
+        return {static_cast<grpc::StatusCode>(refusal_.code()), std::string(refusal_.message())};
+      }
       std::lock_guard lock(mutex_);
       received_.push_back(std::move(message));
       changed_.notify_all();
@@ -163,6 +170,7 @@ class FakeController : public v1::AgentLink::Service, public v1::ArtifactService
   Stream* stream_ = nullptr;
   grpc::ServerContext* context_ = nullptr;
   std::map<std::string, std::string> blobs_;
+  absl::Status refusal_;
 };
 
 }  // namespace pyptox::agent

@@ -22,7 +22,10 @@ class LinkClientTest : public ::testing::Test {
                  [this](uint64_t link, v1::ControllerMessage message) {
                    Note("said " + std::to_string(link) + " " + std::to_string(message.body_case()));
                  },
-                 [this](uint64_t link, const absl::Status&) { Note("down " + std::to_string(link)); },
+                 [this](uint64_t link, const absl::Status& why) {
+                   why_ = why;
+                   Note("down " + std::to_string(link));
+                 },
                  [this](const std::string& target) {
                    if (wants_unreachable_) Note("unreachable " + target);
                  }}) {}
@@ -45,6 +48,7 @@ class LinkClientTest : public ::testing::Test {
   ScratchFolder folder_;
   // Set before Start. Most tests start both ends in any order.
   bool wants_unreachable_ = false;
+  absl::Status why_;  // of the newest `down`
   BoundedQueue<std::string> notes_{1000};
   FakeController controller_;
   LogSender logs_;
@@ -93,6 +97,20 @@ TEST_F(LinkClientTest, ConnectsWhenTheControllerComesAndComesBack) {
   client_.Drop(3);
   EXPECT_EQ(Event(), "down 3");
   EXPECT_EQ(Event(), "up 4");
+}
+
+// Somebody has to be able to see why an agent does not come up.
+TEST_F(LinkClientTest, TheControllersReasonIsKept) {
+  const absl::Status reason = absl::FailedPreconditionError("is the name used twice?");
+  controller_.Refuse(reason);
+  controller_.Start();
+  client_.Start();
+  for (int link = 1; link <= 5; ++link) {
+    EXPECT_EQ(Event(), "up " + std::to_string(link));
+    client_.Send(static_cast<uint64_t>(link), Heartbeat(1));
+    EXPECT_EQ(Event(), "down " + std::to_string(link));
+    EXPECT_EQ(why_, reason);
+  }
 }
 
 TEST_F(LinkClientTest, StopEndsItWhileNobodyIsThere) {
