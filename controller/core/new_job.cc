@@ -27,6 +27,7 @@ uint64_t AddJob(Turn& turn, const Submission& submission, const v1::Lane& lane) 
   job.set_max_attempts(spec.max_attempts());
   job.set_partial(!spec.cases().empty());
   *job.mutable_requires_pass() = lane.requires_pass();
+  job.set_request_sha256(submission.request_sha256);
   state.submissions[submission.id].push_back(id);
   Enlist(state, entry, submission, turn.now.mono);
   turn.Save(entry);

@@ -16,6 +16,7 @@ struct Submission {
   std::shared_ptr<const v1::JobSpec> spec;  // without its lane
   std::string suite_sha256;
   std::string submitter;
+  std::string request_sha256;  // empty for a retry
 };
 
 // Adds a QUEUED job for one lane of the suite. Consider it when all jobs of its submission are there. Returns its id.

@@ -30,7 +30,7 @@ absl::StatusOr<v1::Job> Handle(Turn& turn, const Retry& event) {
   auto spec = std::make_shared<v1::JobSpec>(event.spec);
   spec->clear_lane();
   const std::string suite_sha256 = matrix::SuiteSha256(spec->suite());
-  const Submission submission{++turn.state.counters.submissions, std::move(spec), suite_sha256, old.submitter()};
+  const Submission submission{++turn.state.counters.submissions, std::move(spec), suite_sha256, old.submitter(), ""};
   const uint64_t id = AddJob(turn, submission, *lane);
   Consider(turn, id);
   return turn.state.jobs.at(id).job;

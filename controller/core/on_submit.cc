@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "base/message_json.h"
+#include "base/sha256.h"
 #include "controller/core/handlers.h"
 #include "controller/core/new_job.h"
 #include "controller/core/scheduling.h"
@@ -54,6 +56,22 @@ absl::StatusOr<std::vector<const v1::Lane*>> ChooseLanes(const v1::SubmitRequest
   return chosen;
 }
 
+// Of everything that decides what will run. Each string came over the wire, where protobuf demands UTF-8.
+std::string RequestSha256(v1::SubmitRequest request) {
+  request.clear_idempotency_key();
+  request.clear_submitter();
+  return Sha256Of(MessageToCanonicalJson(request).value()).Hex();
+}
+
+// The jobs that a key stands for must not answer for other code or other cases.
+absl::Status CheckSame(const State& state, const v1::SubmitRequest& request, uint64_t submission_id) {
+  const v1::Job& first = state.jobs.at(state.submissions.at(submission_id).front()).job;
+  if (first.request_sha256() == RequestSha256(request)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("idempotency_key: `{}` is that of submission {} (job {}), which asked for something else",
+                  request.idempotency_key(), submission_id, first.id()));
+}
+
 void Answer(Turn& turn, uint64_t request_id, uint64_t submission_id) {
   v1::SubmitResponse response;
   response.set_submission_id(submission_id);
@@ -65,6 +83,7 @@ absl::Status Handle(Turn& turn, const Submit& event) {
   const v1::SubmitRequest& request = event.request;
   if (const auto known = turn.state.idempotency.find(request.idempotency_key());
       known != turn.state.idempotency.end()) {
+    if (auto status = CheckSame(turn.state, request, known->second); !status.ok()) return status;
     Answer(turn, event.request_id, known->second);
     return absl::OkStatus();
   }
@@ -85,7 +104,8 @@ absl::Status Handle(Turn& turn, const Submit& event) {
   spec->set_max_attempts(request.max_attempts() == 0 ? kDefaultAttempts : request.max_attempts());
 
   const std::string suite_sha256 = matrix::SuiteSha256(spec->suite());
-  const Submission submission{++turn.state.counters.submissions, std::move(spec), suite_sha256, event.submitter};
+  const Submission submission{++turn.state.counters.submissions, std::move(spec), suite_sha256, event.submitter,
+                              RequestSha256(request)};
   if (!request.idempotency_key().empty()) {
     turn.state.idempotency[request.idempotency_key()] = submission.id;
     turn.effects.writes.push_back(PutIdempotency{request.idempotency_key(), submission.id});

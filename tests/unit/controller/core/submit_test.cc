@@ -37,6 +37,32 @@ TEST_F(CoreTest, SecondSubmitWithTheSameKeyGivesTheFirstJobs) {
   EXPECT_EQ(std::get<v1::SubmitResponse>(std::get<Reply>(again.actions[0]).message).jobs(0).id(), 1u);
 }
 
+// Else a person who uses a key again would be shown the PASS of other code.
+TEST_F(CoreTest, AKeyDoesNotAnswerForAnotherSubmission) {
+  Submit submit = SubmitOn({"dev", "qemu"});
+  submit.request.set_idempotency_key("k");
+  Do(submit);
+  std::vector<Submit> others(8, submit);
+  others[0].request.mutable_suite()->mutable_cases(0)->set_kernel("other");
+  others[1].request.mutable_source()->set_tree_sha256("other");
+  others[2].request.mutable_source()->set_head("other");
+  others[3].request.mutable_source()->set_dirty(true);
+  others[4].request.add_lanes("l-dev");
+  others[5].request.add_case_patterns(submit.request.suite().cases(0).name());
+  others[6].request.set_priority(7);
+  others[7].request.set_max_attempts(2);
+  for (const Submit& other : others) {
+    const Effects effects = Do(other);
+    EXPECT_THAT(effects.writes, IsEmpty());
+    ASSERT_EQ(effects.actions.size(), 1u);
+    const absl::Status& status = std::get<Reply>(effects.actions[0]).status;
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << other.request.DebugString();
+    EXPECT_EQ(status.message(), "idempotency_key: `k` is that of submission 1 (job 1), which asked for something else");
+  }
+  submit.request.set_submitter("somebody else");
+  EXPECT_THAT(Text(Do(submit).actions), ElementsAre("reply 1 OK"));
+}
+
 TEST_F(CoreTest, SubmitRefusesWhatItCannotDo) {
   Submit lane = SubmitOn({"dev"});
   lane.request.add_lanes("nope");
