@@ -19,6 +19,9 @@ namespace pyptox::ctl {
 namespace {
 
 constexpr Duration kLook = Milliseconds(200);
+// Jobs watched at the same time. Each takes one of the 64 streams that all clients on this host share; the jobs behind
+// them are watched when these are done, which they must be anyway.
+constexpr size_t kWatchers = 8;
 // Where a terminal does not tell its width.
 constexpr size_t kUsualColumns = 80;
 
@@ -36,18 +39,19 @@ std::string Ids(const std::vector<v1::Job>& jobs) {
   return text;
 }
 
-// One watcher for each job, until they are all done or something ends the wait.
+// A few watchers, which take job after job until all are done or something ends the wait.
 class Watch {
  public:
   Watch(Session& session, Client& client, const std::vector<v1::Job>& jobs, ProgressView* view)
-      : session_(session), client_(client), jobs_(jobs), results_(jobs.size()), running_(jobs.size()) {
-    for (size_t i = 0; i < jobs.size(); ++i) {
-      watchers_.emplace_back([this, i, view] {
-        const auto show = [view](const v1::Job& job) {
-          view->Change(job);
-          return true;
-        };
-        results_[i] = client_.WatchJob(jobs_[i].id(), show, stop_.get_token());
+      : session_(session),
+        client_(client),
+        jobs_(jobs),
+        view_(view),
+        results_(jobs.size()),
+        running_(std::min(jobs.size(), kWatchers)) {
+    for (size_t i = running_; i > 0; --i) {
+      watchers_.emplace_back([this] {
+        WatchThem();
         --running_;
         signals_.Wake();
       });
@@ -69,6 +73,16 @@ class Watch {
   int signal() const { return signal_; }
 
  private:
+  void WatchThem() {
+    const auto show = [this](const v1::Job& job) {
+      view_->Change(job);
+      return true;
+    };
+    for (size_t i = next_++; i < jobs_.size() && !stop_.stop_requested(); i = next_++) {
+      results_[i] = client_.WatchJob(jobs_[i].id(), show, stop_.get_token());
+    }
+  }
+
   absl::Status UntilEnd(const WaitOptions& options) {
     bool cancelled = false;
     while (running_ > 0) {
@@ -97,10 +111,12 @@ class Watch {
   Session& session_;
   Client& client_;
   const std::vector<v1::Job>& jobs_;
+  ProgressView* const view_;
   StopSignals signals_;
   int signal_ = 0;
   std::stop_source stop_;
   std::vector<absl::Status> results_;
+  std::atomic<size_t> next_ = 0;
   std::atomic<size_t> running_;
   std::vector<std::jthread> watchers_;  // ended before what they use
 };
