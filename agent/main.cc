@@ -37,11 +37,13 @@
 #include "backends/qemu/qemu_backend.h"
 #include "base/absl_view.h"
 #include "base/blob_store.h"
+#include "base/controller_address.h"
 #include "base/exit_codes.h"
 #include "base/file_io.h"
 #include "base/relative_path.h"
 #include "base/text_message.h"
 #include "base/version.h"
+#include "base/whole_number.h"
 #include "pyptox/v1/agent.pb.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
@@ -90,7 +92,8 @@ Options ParseCommandLine(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_option("--runner-dir", runner_dir,
                  "Folder with pyptox-runner and aarch64/pyptox-runner (default: this program's own)");
-  app.add_option("--free-space-floor", floor, "Bytes of free space below which no attempt starts (default 1 GiB)");
+  app.add_option("--free-space-floor", floor, "Bytes of free space below which no attempt starts (default 1 GiB)")
+      ->check([](const std::string& text) { return WholeNumberFault(text, 1, UINT64_MAX); });
   app.add_flag("--exit-with-parent", options.exit_with_parent, "Stop when the process that started this one ends");
   try {
     app.parse(argc, argv);
@@ -139,6 +142,7 @@ absl::Status CheckConfig(const v1::AgentConfig& config) {
   if (absl::Status status = CheckName(config.name()); !status.ok()) {
     return absl::InvalidArgumentError(fmt::format("name: {}", StdView(status.message())));
   }
+  if (absl::Status status = CheckControllerAddress(config.controller()); !status.ok()) return status;
   std::set<std::string> names;
   for (const v1::ResourceConfig& resource : config.resources()) {
     if (absl::Status status = CheckName(resource.name()); !status.ok()) {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/controller_address.h"
 #include "base/file_io.h"
 #include "base/sha256.h"
 #include "base/text_message.h"
@@ -75,8 +76,13 @@ absl::StatusOr<std::string> EmbeddedSocket(const Surroundings& surroundings) {
 }
 
 absl::StatusOr<ControllerAddress> ResolveController(const std::string& flag, const Surroundings& surroundings) {
-  if (!flag.empty()) return ControllerAddress{flag, "--controller"};
-  if (!surroundings.controller.empty()) return ControllerAddress{surroundings.controller, "PYPTOX_CONTROLLER"};
+  const auto checked = [](const std::string& address, const std::string& source) -> absl::StatusOr<ControllerAddress> {
+    const absl::Status status = CheckControllerAddress(address);
+    if (status.ok()) return ControllerAddress{address, source};
+    return absl::InvalidArgumentError(fmt::format("{}: {}", source, std::string(status.message())));
+  };
+  if (!flag.empty()) return checked(flag, "--controller");
+  if (!surroundings.controller.empty()) return checked(surroundings.controller, "PYPTOX_CONTROLLER");
   absl::StatusOr<std::string> text = ReadFile(surroundings.config_file, kMaxConfigBytes);
   if (text.ok()) {
     v1::ClientConfig config;
@@ -84,7 +90,7 @@ absl::StatusOr<ControllerAddress> ResolveController(const std::string& flag, con
     std::string faults;
     for (const TextFault& fault : reading.faults) faults += (faults.empty() ? "" : "\n") + fault.ToString();
     if (!faults.empty()) return absl::InvalidArgumentError(faults);
-    return ControllerAddress{config.controller(), surroundings.config_file};
+    return checked(config.controller(), surroundings.config_file);
   }
   if (!absl::IsNotFound(text.status())) return text.status();
   absl::StatusOr<std::string> socket = EmbeddedSocket(surroundings);

@@ -33,7 +33,7 @@ Surroundings ReadSurroundings();
 absl::StatusOr<std::string> EmbeddedSocket(const Surroundings& surroundings);
 
 // The first that is set: flag, environment, configuration file (`controller: ADDRESS`), the embedded controller's
-// socket. INVALID_ARGUMENT for a configuration file with faults.
+// socket. INVALID_ARGUMENT for a wrong address and for a configuration file with faults.
 absl::StatusOr<ControllerAddress> ResolveController(const std::string& flag, const Surroundings& surroundings);
 
 }  // namespace pyptox::ctl

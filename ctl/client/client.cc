@@ -15,6 +15,7 @@
 
 #include "base/file_io.h"
 #include "base/link_settings.h"
+#include "base/message_json.h"
 #include "base/time_types.h"
 #include "base/unique_fd.h"
 #include "pyptox/v1/agent.grpc.pb.h"
@@ -130,6 +131,8 @@ class Client::Connection : public Stubs {
   absl::StatusOr<Response> Call(Service& stub,
                                 grpc::Status (Service::*method)(grpc::ClientContext*, const Request&, Response*),
                                 const Request& request, bool repeatable = true) {
+    // Only words of the command line can be wrong; gRPC would fail without saying which.
+    if (absl::Status status = MessageToJson(request).status(); !status.ok()) return status;
     Trial trial(this);
     while (true) {
       grpc::ClientContext context;

@@ -2,13 +2,20 @@
 #ifndef PYPTOX_CTL_COMMANDS_COMMANDS_H_
 #define PYPTOX_CTL_COMMANDS_COMMANDS_H_
 
+#include <cstdint>
+#include <string>
+
 #include "CLI/CLI.hpp"
+#include "base/whole_number.h"
 #include "ctl/commands/session.h"
 
 namespace pyptox::ctl {
 
-// A check of an option: decimal digits that a uint64 holds.
-CLI::Validator WholeNumber();
+// Checks an option that is a number. CLI11 by itself reads 010 as 8, and the largest number there is for a larger one:
+// `job cancel` must not end another job than the one that was typed.
+inline auto WholeNumber(int64_t least = 0, uint64_t most = UINT64_MAX) {
+  return [least, most](const std::string& text) { return WholeNumberFault(text, least, most); };
+}
 
 void AddRun(CLI::App& app, Session& session);
 void AddSubmit(CLI::App& app, Session& session);

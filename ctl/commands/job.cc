@@ -132,7 +132,8 @@ void AddJob(CLI::App& app, Session& session) {
   CLI::App* list = AddVerb(*job, session, options, "list", "Newest first", &List, Takes::kNothing);
   list->add_flag("--active", options->active, "Only jobs that are not done");
   list->add_option("--submission", options->submission, "Only jobs of this submission")->check(WholeNumber());
-  list->add_option("--limit", options->limit, "At most this many, 1 to 1000 (default 100)")->check(CLI::Range(1, 1000));
+  list->add_option("--limit", options->limit, "At most this many, 1 to 1000 (default 100)")
+      ->check(WholeNumber(1, 1000));
   AddVerb(*job, session, options, "show", "One job with its attempts", &Show);
   CLI::App* logs = AddVerb(*job, session, options, "logs", "The output of an attempt, from its first byte", &Logs);
   logs->add_flag("--follow", options->follow, "Wait for the attempt to start, and go on until it ends");

@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
 #include <exception>
-#include <string>
-#include <system_error>
 
 #include "base/version.h"
 #include "ctl/commands/commands.h"
@@ -45,16 +41,6 @@ void FailUsage(const CLI::App& program, const CLI::ParseError& error, Session& s
 }
 
 }  // namespace
-
-CLI::Validator WholeNumber() {
-  const auto check = [](const std::string& text) {
-    uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole ? std::string() : fmt::format("'{}' is not a whole number", text);
-  };
-  return CLI::Validator(check, "", "whole number");
-}
 
 int RunProgram(const std::vector<std::string>& arguments, Session& session) {
   CLI::App app("Submits jobs to a PyPTO-X controller and shows what came of them.", "pyptox-ctl");

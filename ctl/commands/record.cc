@@ -227,7 +227,7 @@ void AddRecord(CLI::App& app, Session& session) {
   list->add_option("--suite", options->suite, "Only of this suite");
   list->add_option("--lane", options->lane, "Only of this lane");
   list->add_option("--job", options->job, "Only of this job")->check(WholeNumber());
-  list->add_option("--limit", options->limit, "At most this many (default 100)")->check(CLI::Range(1, 1000));
+  list->add_option("--limit", options->limit, "At most this many (default 100)")->check(WholeNumber(1, 1000));
   list->callback([&session, options] { List(session, *options); });
   CLI::App* show = record->add_subcommand("show", "One record; --output json shows all of it");
   show->add_option("RECORD", options->id, "Number of the record")->required()->check(WholeNumber());

@@ -108,7 +108,7 @@ void AddResource(CLI::App& app, Session& session) {
   CLI::App* history = AddVerb(*resource, session, options, "history", "What people ordered, newest first", &History);
   history->add_option("NAME", options->name, "Name of the resource (default: all)");
   history->add_option("--limit", options->limit, "At most this many, 1 to 1000 (default 100)")
-      ->check(CLI::Range(1, 1000));
+      ->check(WholeNumber(1, 1000));
   AddOrderVerbs(*resource, session, options);
 }
 

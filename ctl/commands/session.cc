@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/controller_address.h"
 #include "reports/visible_text.h"
 
 namespace pyptox::ctl {
@@ -49,7 +50,9 @@ nlohmann::json Json(const google::protobuf::Message& message) {
 
 void Session::AddOptions(CLI::App& app) {
   app.add_option("--controller", controller_flag_,
-                 "Address, unix:PATH or HOST:PORT. Else PYPTOX_CONTROLLER, the configuration file, the embedded one");
+                 "Address, unix:PATH or HOST:PORT. Else PYPTOX_CONTROLLER, the configuration file, the embedded one")
+      // An empty one, of a script's unset variable, must not lead to another controller.
+      ->check([](const std::string& text) { return std::string(CheckControllerAddress(text).message()); });
   app.add_option("--output", output_, "How results are shown: table, json, quiet, markdown or csv (default table)")
       ->check(CLI::IsMember({"table", "json", "quiet", "markdown", "csv"}));
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "ctl/commands/commands.h"
 #include "ctl/suite/source_files.h"
 #include "ctl/suite/source_state.h"
 #include "matrix/suite_check.h"
@@ -50,9 +51,9 @@ void AddSubmitOptions(CLI::App& command, SubmitOptions& options) {
                   "Only cases of this name or glob; may be given several times. The result is then partial")
       ->allow_extra_args(false);
   command.add_option("--priority", options.priority, "Higher runs first, -100 to 100 (default 0)")
-      ->check(CLI::Range(-100, 100));
+      ->check(WholeNumber(-100, 100));
   command.add_option("--max-attempts", options.max_attempts, "Attempts at most after INFRA, 1 to 10 (default 3)")
-      ->check(CLI::Range(1, 10));
+      ->check(WholeNumber(1, 10));
   command.add_option("--idempotency-key", options.idempotency_key,
                      "A second submit with this key gives the first one's jobs");
 }

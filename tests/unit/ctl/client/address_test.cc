@@ -52,6 +52,19 @@ TEST_F(AddressTest, TheFirstThatIsSetWins) {
   EXPECT_EQ(ResolveController("h:1", surroundings)->source, "--controller");
 }
 
+// Wherever it comes from: gRPC would connect to port 34463.
+TEST_F(AddressTest, AWrongAddressIsSaidWithItsSource) {
+  EXPECT_THAT(std::string(ResolveController("h:99999", surroundings).status().message()),
+              HasSubstr("--controller: controller's address 'h:99999'"));
+  folder.Write("config.yaml", "controller: 'h:99999'\n");
+  EXPECT_THAT(std::string(ResolveController("", surroundings).status().message()),
+              HasSubstr("config.yaml: controller's address 'h:99999'"));
+  surroundings.controller = "nowhere";
+  const absl::Status status = ResolveController("", surroundings).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("PYPTOX_CONTROLLER: controller's address 'nowhere'"));
+}
+
 TEST_F(AddressTest, AWrongConfigurationFileIsSaidWhole) {
   folder.Write("config.yaml", "controler: x\nport: 1\n");
   const absl::Status status = ResolveController("", surroundings).status();

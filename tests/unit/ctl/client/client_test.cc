@@ -31,6 +31,13 @@ TEST(ClientAloneTest, NobodyListens) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("no controller answers at unix:" + (folder / "none.sock")));
 }
 
+TEST_F(ClientTest, WordsThatAreNotUtf8AreNotSent) {
+  const absl::Status status = client.CancelJob(1, "stop\xff").status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_EQ(std::string(status.message()), "pyptox.v1.CancelJobRequest.reason is not UTF-8");
+  EXPECT_EQ(controller.calls(), 0);
+}
+
 TEST_F(ClientTest, AControllerThatNeverAnsweredIsNotWaitedFor) {
   controller.GoAway(1);
   EXPECT_TRUE(absl::IsUnavailable(client.GetServerInfo().status()));
