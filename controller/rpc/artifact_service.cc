@@ -59,7 +59,12 @@ grpc::Status ArtifactService::FindMissing(grpc::ServerContext*, const v1::FindMi
 grpc::Status ArtifactService::Upload(grpc::ServerContext*, grpc::ServerReader<v1::UploadRequest>* reader,
                                      v1::UploadResponse* response) {
   bool existed = false;
-  const absl::Status status = Receive(*blobs_, *reader, existed);
+  absl::Status status = Receive(*blobs_, *reader, existed);
+  // The sender has a disk too.
+  if (absl::IsResourceExhausted(status)) {
+    status =
+        absl::ResourceExhaustedError(absl::StrCat("the controller has no room for an artifact: ", status.message()));
+  }
   response->set_existed(existed);
   return ToGrpcStatus(status);
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/absl_view.h"
 #include "base/blob_store.h"
 #include "base/exit_codes.h"
@@ -50,18 +51,25 @@ struct Controller::Parts {
   std::unique_ptr<Loop> loop;
   std::unique_ptr<ArtifactCollector> collector;
 
+  absl::Status OpenDatabase();
   absl::Status Open();
   absl::Status StartLoop();
 };
 
-absl::Status Controller::Parts::Open() {
+absl::Status Controller::Parts::OpenDatabase() {
   auto opened_store = store::Store::Open(folder.database());
   if (!opened_store.ok()) return opened_store.status();
   store = *std::move(opened_store);
   auto opened_reads = StoreReads::Open(folder.database());
   if (!opened_reads.ok()) return opened_reads.status();
   reads = *std::move(opened_reads);
-  if (auto status = reads->Next().VerifyChain(); !status.ok()) return status;
+  return reads->Next().VerifyChain();
+}
+
+absl::Status Controller::Parts::Open() {
+  if (auto status = OpenDatabase(); !status.ok()) {
+    return absl::Status(status.code(), absl::StrCat(AbslView(folder.database()), ": ", status.message()));
+  }
   auto opened_blobs = BlobStore::Open(folder.blobs());
   if (!opened_blobs.ok()) return opened_blobs.status();
   blobs = *std::move(opened_blobs);

@@ -1,4 +1,6 @@
 // pyptox-ctl run: no set-up at all.
+#include <fmt/format.h>
+
 #include "ctl/commands/commands.h"
 #include "ctl/commands/embedded.h"
 #include "ctl/commands/submission.h"
@@ -8,6 +10,22 @@
 namespace pyptox::ctl {
 namespace {
 
+// A `run` that was killed could not cancel its jobs. They go on now, and may hold what this one waits for.
+void NoteOlderJobs(Session& session) {
+  absl::StatusOr<Client*> client = session.client();
+  if (!client.ok()) return;
+  v1::ListJobsRequest request;
+  request.set_active(true);
+  const absl::StatusOr<v1::ListJobsResponse> older = (*client)->ListJobs(request);
+  if (!older.ok()) return;
+  for (const v1::Job& job : older->jobs()) {
+    session.Note(
+        fmt::format("job {0} ({1} on {2}) of an earlier command is not done and may go first; "
+                    "`pyptox-ctl job cancel {0}` ends it",
+                    job.id(), job.suite(), job.lane()));
+  }
+}
+
 void Run(Session& session, const SubmitOptions& options) {
   if (session.has_controller_flag()) {
     return session.Fail(kExitUsage, "run has a controller of its own; with --controller use `submit --wait`");
@@ -16,7 +34,10 @@ void Run(Session& session, const SubmitOptions& options) {
   absl::StatusOr<PreparedSubmission> prepared = Prepare(session, options);
   if (!prepared.ok()) return;
   Embedded embedded;
-  if (absl::Status status = embedded.Start(session); !status.ok()) return session.Fail(status);
+  if (absl::Status status = embedded.Start(session); !status.ok()) {
+    return absl::IsUnavailable(status) ? session.Fail(status) : session.FailLocal(status);
+  }
+  NoteOlderJobs(session);
   std::vector<v1::Job> jobs = Submit(session, *prepared);
   if (jobs.empty()) return;
   WaitOptions wait;

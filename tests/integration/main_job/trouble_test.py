@@ -272,6 +272,53 @@ class Trouble(unittest.TestCase):
         result = self.house.ctl("job", "wait", mine[0])
         self.assertEqual(result.status, 0, result)
 
+    # More jobs than one host may have streams open.
+    def test_wait_for_many_jobs(self):
+        type(self).count += 1
+        flag = pathlib.Path(self.folder.name) / "all-are-waited-for"
+        script = f"while [ ! -e {flag} ]; do sleep 0.05; done; printf '1..2\\nok 1\\nok 2\\n' >build/r"
+        path = tiny_suite.write(pathlib.Path(self.folder.name) / str(self.count),
+                                tiny_suite.suite(lanes=run_lane(script)))
+        jobs = [self.house.ctl_json("submit", path)["jobs"][0]["id"] for _ in range(70)]
+        with subprocess.Popen([harness.BIN / "pyptox-ctl", "--controller", self.house.address, "job", "wait", *jobs],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as waiter:
+            waiter.stderr.readline()
+            self.house.ctl("job", "cancel", *jobs[1:])
+            flag.touch()
+            out, err = waiter.communicate(timeout=120)
+        self.assertEqual(waiter.returncode, 1, err)
+        self.assertEqual(out.count("CANCELLED"), 69, out)
+        self.assertEqual(out.count("PASS"), 1, out)
+
+
+class Run(unittest.TestCase):
+    """`pyptox-ctl run`, which has a controller of its own."""
+
+    def test_jobs_of_a_killed_run_are_named(self):
+        with tempfile.TemporaryDirectory(prefix="pyptox-run.") as folder:
+            env = {"PYPTOX_DATA": folder + "/data"}
+            started = pathlib.Path(folder) / "started"
+            held = run_lane(f"touch {started}; [ -e {folder}/go ] || sleep 600; printf '1..2\\nok 1\\nok 2\\n' >build/r")
+            suite = tiny_suite.write(pathlib.Path(folder) / "s", tiny_suite.suite(lanes=held))
+            killed = subprocess.Popen([harness.BIN / "pyptox-ctl", "--output", "quiet", "run", suite],
+                                      env={**os.environ, **env})
+            while not started.exists():
+                self.assertIsNone(killed.poll(), "it ended before its job")
+            killed.kill()
+            killed.wait()
+            (pathlib.Path(folder) / "go").touch()
+            result = harness.run([harness.BIN / "pyptox-ctl", "run", suite], env=env)
+            self.assertEqual(result.status, 0, result)
+            self.assertIn(f"job 1 (tiny on {tiny_suite.LANE}) of an earlier command is not done", result.err)
+
+    def test_a_data_folder_that_can_not_be(self):
+        with tempfile.TemporaryDirectory(prefix="pyptox-run.") as folder:
+            suite = tiny_suite.write(pathlib.Path(folder) / "s")
+            for data in ("/dev/null", "/proc/none"):
+                result = harness.run([harness.BIN / "pyptox-ctl", "run", suite], env={"PYPTOX_DATA": data})
+                self.assertEqual(result.status, 74, result)
+                self.assertIn(data, result.err)
+
 
 class FullDisk(unittest.TestCase):
     """The agent's work folder on a file system of 24 MiB: INFRA(disk_full), never a verdict about the code."""
