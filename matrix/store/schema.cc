@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <map>
+#include <string>
 #include <string_view>
 
 namespace pyptox::store {
@@ -154,6 +156,16 @@ CREATE VIEW resource_orders AS SELECT id AS order_id, resource, state, reason, u
 
 constexpr std::string_view kMigrations[] = {kVersion1, kVersion2};
 
+using Definitions = std::map<std::string, std::string>;  // SQL by kind and name
+
+absl::StatusOr<Definitions> DefinitionsOf(const Database& database) {
+  Definitions definitions;
+  Statement statement = database.Prepare("SELECT type || ' ' || name, ifnull(sql, '') FROM sqlite_schema");
+  while (statement.Step()) definitions[statement.Text(0)] = statement.Text(1);
+  if (!statement.status().ok()) return statement.status();
+  return definitions;
+}
+
 }  // namespace
 
 std::span<const std::string_view> Migrations() { return kMigrations; }
@@ -181,6 +193,25 @@ absl::Status Migrate(const Database& database, std::span<const std::string_view>
   if (status.ok()) status = database.Execute("COMMIT");
   if (!status.ok()) (void)database.Execute("ROLLBACK");
   return status;
+}
+
+absl::Status CheckSchema(const Database& database) {
+  absl::StatusOr<Database> fresh = Database::Open(":memory:", SQLITE_OPEN_READWRITE, nullptr);
+  if (!fresh.ok()) return fresh.status();
+  if (absl::Status status = Migrate(*fresh); !status.ok()) return status;
+  const absl::StatusOr<Definitions> wanted = DefinitionsOf(*fresh);
+  if (!wanted.ok()) return wanted.status();
+  absl::StatusOr<Definitions> found = DefinitionsOf(database);
+  if (!found.ok()) return found.status();
+  for (const auto& [name, sql] : *wanted) {
+    const auto at = found->find(name);
+    if (at == found->end() || at->second != sql) {
+      return absl::DataLossError(fmt::format("the schema was changed: {} is not as this program makes it", name));
+    }
+    found->erase(at);
+  }
+  if (found->empty()) return absl::OkStatus();
+  return absl::DataLossError(fmt::format("the schema was changed: {} was added", found->begin()->first));
 }
 
 }  // namespace pyptox::store

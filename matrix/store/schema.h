@@ -21,6 +21,10 @@ uint32_t SchemaVersion();
 // for another program's.
 absl::Status Migrate(const Database& database, std::span<const std::string_view> migrations = Migrations());
 
+// DATA_LOSS names the first table, index, view or trigger that is not as the migrations make it: a view that was
+// changed would show a matrix that no record says.
+absl::Status CheckSchema(const Database& database);
+
 }  // namespace pyptox::store
 
 #endif  // PYPTOX_MATRIX_STORE_SCHEMA_H_

@@ -28,6 +28,7 @@ absl::Status Store::Prepare() {
       "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; "
       "PRAGMA journal_size_limit = 67108864;");
   if (status.ok()) status = Migrate(database_);
+  if (status.ok()) status = CheckSchema(database_);
   if (status.ok()) {
     status = database_.Execute(
         "INSERT OR IGNORE INTO t_meta (key, value) VALUES ('database_id', lower(hex(randomblob(16))))");

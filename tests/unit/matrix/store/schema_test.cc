@@ -120,6 +120,28 @@ TEST_F(SchemaTest, AnotherProgramsFileIsLeftAlone) {
   EXPECT_EQ(Store::Open(folder_ / "text.db").status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST_F(SchemaTest, AChangedSchemaIsRefused) {
+  store_.reset();
+  const auto refusal = [&] { return Store::Open(path()).status().ToString(); };
+  // Not Tamper, which wants to see changed rows.
+  const auto alter = [&](const std::string& sql) {
+    const auto database = Database::Open(path(), SQLITE_OPEN_READWRITE, nullptr);
+    ASSERT_TRUE(database.ok());
+    ASSERT_EQ(database->Execute(sql), absl::OkStatus());
+  };
+  const std::string view = Rows("SELECT sql FROM sqlite_schema WHERE name = 'matrix'").at(0);
+  alter("DROP VIEW matrix");
+  EXPECT_THAT(refusal(), HasSubstr("the schema was changed: view matrix is not as this program makes it"));
+  alter("CREATE VIEW matrix AS SELECT 'ops' AS suite, 'PASS' AS standing");
+  EXPECT_THAT(refusal(), HasSubstr("view matrix is not as"));
+  alter("DROP VIEW matrix; " + view);
+  EXPECT_TRUE(Store::Open(path()).ok()) << refusal();
+  alter("CREATE TRIGGER t AFTER INSERT ON t_record BEGIN UPDATE t_record SET standing = 'PASS'; END");
+  EXPECT_THAT(refusal(), HasSubstr("the schema was changed: trigger t was added"));
+  alter("DROP TRIGGER t; DROP INDEX t_record_cell");
+  EXPECT_THAT(refusal(), HasSubstr("index t_record_cell is not as"));
+}
+
 TEST_F(SchemaTest, AResourceOfVersion1IsStillThere) {
   const std::string old = folder_ / "v1.db";
   {
