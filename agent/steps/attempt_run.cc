@@ -112,6 +112,7 @@ std::optional<v1::Outcome> AttemptRun::MakePlan(backends::Plan* plan) {
   request.target = backends::FindTarget(context_.lane.target());
   request.facts = &facts;
   request.kernel = context_.lane.has_kernel() ? &context_.lane.kernel() : nullptr;
+  request.run = context_.lane.has_run() ? &context_.lane.run() : nullptr;
   request.runner_dir = context_.settings.runner_dir;
   if (request.target == nullptr) {
     return MakeOutcome(v1::VERDICT_INFRA, "target",

@@ -32,6 +32,12 @@ void OpenedList::AppendNew(const std::vector<OpenedInput>& inputs, v1::StepResul
   }
 }
 
+bool OpenedList::HasOpened(std::string_view name) const {
+  const std::string path = attempt_ + std::string(name);
+  const auto first = seen_.lower_bound({path, "", false});
+  return first != seen_.end() && std::get<0>(*first) == path;
+}
+
 bool OpenedList::IsOutside(std::string_view path) const {
   const auto contains = [&](std::string_view folder) { return path.starts_with(folder); };
   return std::none_of(std::begin(kSystem), std::end(kSystem), contains) &&

@@ -28,6 +28,9 @@ class OpenedList {
   // Appends what was not there in any step before.
   void AppendNew(const std::vector<OpenedInput>& inputs, v1::StepResult* step);
 
+  // Did a step open this file of the attempt's folder (`src/a.c`)?
+  bool HasOpened(std::string_view name) const;
+
  private:
   bool IsOutside(std::string_view path) const;
 

@@ -136,6 +136,10 @@ v1::CaseResult CompareOne(AttemptContext& context, const v1::CompareStep& step, 
   if (const absl::Status golden = sources.CheckUnchanged(context, step.golden()); !golden.ok()) {
     return end(v1::CASE_OUTCOME_BAD_FILE, std::string(golden.message()));
   }
+  if (context.opened.HasOpened("src/" + step.golden())) {
+    context.NotCovered(
+        fmt::format("a step opened {}, with which {} is compared: it may be a copy", step.golden(), step.output()));
+  }
   const std::string wanted = sources.DigestOf(step.golden());
   result.add_golden_sha256(wanted);
   if (std::string fault = GoldenFault(step, sources.SizeOf(step.golden())); !fault.empty()) {

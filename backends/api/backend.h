@@ -22,8 +22,9 @@ using FactMap = std::map<std::string, std::string, std::less<>>;
 struct PlanRequest {
   const TargetInfo* target = nullptr;
   const FactMap* facts = nullptr;
-  // The lane's kernel step; null for a lane that runs a program.
+  // The lane's kernel step; null for a lane that runs a program, whose step is then `run`.
   const v1::KernelStep* kernel = nullptr;
+  const v1::RunStep* run = nullptr;
   // Folder with `pyptox-runner` and `aarch64/pyptox-runner`.
   std::string runner_dir;
 };

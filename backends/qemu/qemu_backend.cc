@@ -8,6 +8,8 @@ namespace {
 // Where the arm64 C library of the host's own package system puts its loader; QEMU finds that one by itself.
 constexpr std::string_view kSystemLoader = "/lib/ld-linux-aarch64.so.1";
 
+constexpr std::string_view kEmulator = "qemu-aarch64";
+
 }  // namespace
 
 Plan QemuBackend::MakePlan(const PlanRequest& request) const {
@@ -30,7 +32,14 @@ Plan QemuBackend::MakePlan(const PlanRequest& request) const {
     plan.refused = MakeOutcome(v1::VERDICT_BLOCKED_DEVICE, "emulator", "no aarch64 C library is installed");
     return plan;
   }
-  plan.runner_argv = {"qemu-aarch64"};
+  if (request.run != nullptr && request.run->argv(0) != kEmulator) {
+    plan.refused =
+        MakeOutcome(v1::VERDICT_NO_VERDICT, "suite",
+                    fmt::format("run.argv[0]: '{}' would run on the host itself, not as aarch64; here it must be {}",
+                                request.run->argv(0), kEmulator));
+    return plan;
+  }
+  plan.runner_argv = {std::string(kEmulator)};
   if (loader != kSystemLoader) {
     plan.runner_argv.insert(plan.runner_argv.end(), {loader, "--library-path", loader.substr(0, loader.rfind('/'))});
   }

@@ -6,6 +6,8 @@
 
 namespace pyptox::backends {
 
+// A lane that runs a program must start it with qemu-aarch64: a native program passing here would say nothing.
+//
 // Needs the facts qemu_aarch64 (version) and aarch64_loader (path of ld-linux-aarch64.so.1).
 //
 // The runner is started without `-L`: with it, and a dynamically linked program, a forked child of qemu-aarch64 7.2

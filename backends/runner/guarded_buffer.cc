@@ -42,8 +42,8 @@ absl::StatusOr<GuardedBuffer> GuardedBuffer::Make(uint64_t bytes, uint64_t align
   if (mprotect(buffer.mapping_ + page, inner, PROT_READ | PROT_WRITE) != 0) {
     return ErrnoStatus(errno, fmt::format("{} bytes for a buffer", total));
   }
-  // The second page starts page-aligned, which satisfies every align up to a page.
-  buffer.storage_ = buffer.mapping_ + 2 * page + misalign;
+  // As aligned as was asked and no more: code that needs twice as much must not pass by luck.
+  buffer.storage_ = buffer.mapping_ + 2 * page + (align < page ? align : 0) + misalign;
   const std::span<std::byte> before = buffer.Before();
   for (size_t i = 0; i < before.size(); ++i) before[i] = PatternBefore(i);
   const std::span<std::byte> after = buffer.After();

@@ -1,5 +1,6 @@
 // Memory for one kernel buffer: shared between the judging parent and the launching child, with guards on both sides.
 //
+// `align` is kept exactly: the storage is not aligned to twice as much, a page apart.
 // Layout: [no access][before: pattern][storage, aligned, then shifted by misalign][after: pattern][no access]. A stray
 // write of one byte up to a page lands in a pattern and is found; a wild one hits a page without access and is a crash.
 #ifndef PYPTOX_BACKENDS_RUNNER_GUARDED_BUFFER_H_

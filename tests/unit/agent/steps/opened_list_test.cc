@@ -35,6 +35,16 @@ TEST(OpenedListTest, EachFileOnceAtItsFirstStep) {
   EXPECT_EQ(Paths(second), "/usr/bin/cc src/a.c") << "read, not executed; and other contents";
 }
 
+TEST(OpenedListTest, KnowsWhatWasOpened) {
+  OpenedList list("/jobs/attempts/7");
+  v1::StepResult step;
+  list.AppendNew({Input("/jobs/attempts/7/src/golden/g.bin"), Input("/usr/x")}, &step);
+  EXPECT_TRUE(list.HasOpened("src/golden/g.bin"));
+  EXPECT_FALSE(list.HasOpened("src/golden/g"));
+  EXPECT_FALSE(list.HasOpened("src/golden/g.bin2"));
+  EXPECT_FALSE(list.HasOpened("x"));
+}
+
 TEST(OpenedListTest, WhatIsOutside) {
   OpenedList list("/jobs/attempts/7");
   list.AddToolFolder("/apps/pyptox/bin");

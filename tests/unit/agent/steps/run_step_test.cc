@@ -109,6 +109,10 @@ TEST_F(RunStepTest, ComparesWhatTheProgramMade) {
   EXPECT_EQ(VerdictOf("true"), "FAIL(cases)");
   EXPECT_EQ(Cases(), "compare:build/made=FAILED");
   EXPECT_EQ(VerdictOf("ln -s ../src/golden/g.bin build/made"), "FAIL(cases)");
+  EXPECT_EQ(evidence_.not_covered_size(), 0);
+  EXPECT_EQ(VerdictOf("cp src/golden/g.bin build/made"), "PASS");
+  EXPECT_THAT(evidence_.not_covered(),
+              Contains("a step opened golden/g.bin, with which build/made is compared: it may be a copy"));
   EXPECT_EQ(VerdictOf("cp src/golden/g.bin build/made; exit 1"), "FAIL(run)");
   EXPECT_EQ(VerdictOf("printf 12345678 >build/made; cp build/made src/golden/g.bin"), "FAIL(cases)");
   EXPECT_EQ(Cases(), "compare:build/made=BAD_FILE");

@@ -57,6 +57,27 @@ TEST(QemuBackend, WhatIsNotInstalledBlocks) {
   }
 }
 
+// A native program's success must not stand under an aarch64 target.
+TEST(QemuBackend, AProgramRunsUnderTheEmulatorOrNotAtAll) {
+  const FactMap facts = Installed();
+  v1::RunStep run;
+  PlanRequest request;
+  request.target = FindTarget("aarch64-sve256");
+  request.facts = &facts;
+  request.run = &run;
+  for (const char* program : {"build/tests", "sh", "src/qemu-aarch64"}) {
+    run.clear_argv();
+    run.add_argv(program);
+    const Plan plan = QemuBackend().MakePlan(request);
+    ASSERT_TRUE(plan.refused.has_value()) << program;
+    EXPECT_EQ(plan.refused->verdict(), v1::VERDICT_NO_VERDICT);
+    EXPECT_EQ(plan.refused->kind(), "suite");
+    EXPECT_THAT(plan.refused->reason(), HasSubstr(std::string("run.argv[0]: '") + program + "'"));
+  }
+  run.set_argv(0, "qemu-aarch64");
+  EXPECT_FALSE(QemuBackend().MakePlan(request).refused.has_value());
+}
+
 TEST(QemuBackend, CodeOfThisMachineIsNotForIt) {
   const Plan plan = PlanFor("x86-avx2", Installed());
   ASSERT_TRUE(plan.refused.has_value());

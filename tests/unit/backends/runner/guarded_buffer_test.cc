@@ -15,7 +15,10 @@ TEST(GuardedBuffer, StandsWhereItWasAskedTo) {
         ASSERT_TRUE(buffer.ok());
         EXPECT_NE(buffer->storage().data(), nullptr);
         EXPECT_EQ(buffer->storage().size(), bytes);
-        EXPECT_EQ((reinterpret_cast<uintptr_t>(buffer->storage().data()) - misalign) % align, 0u);
+        const uintptr_t aligned = reinterpret_cast<uintptr_t>(buffer->storage().data()) - misalign;
+        EXPECT_EQ(aligned % align, 0u);
+        // Not aligned to more than was asked, or a kernel that needs more passes by luck.
+        if (align < 4096) EXPECT_EQ(aligned % (2 * align), align);
         if (bytes > 0) std::memset(buffer->storage().data(), 0xff, bytes);
         EXPECT_EQ(buffer->BrokenGuard(), std::nullopt);
       }
